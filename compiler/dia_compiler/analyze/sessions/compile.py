@@ -144,7 +144,7 @@ class SessionAnalysis(Presence):
         replies = [turn.reply for turn in session.turns if turn.reply is not None]
         instructed = frozenset({FORMAT_INSTRUCTION}) if len(replies) == 1 else frozenset()
         over = self.piece(session.loop.over, self.values)
-        share = self.early(session.share, values, "a shared key")
+        share = self.early(session.share, values, "the `share` of a session")
         if session.share is not None and over is not None and not over.is_static:
             message = "a shared session must use keys that are known before the model is asked anything"
             self.diagnostics.error(
