@@ -57,11 +57,12 @@ def _check(
         is_unread = judgement.state == UNREAD
         state = "cannot be read" if is_unread else "is missing"
         why = f" (`{judgement.missing}` {state})" if judgement.missing else ""
-        why = " (the grading fails on them)" if judgement.state == BROKEN else why
+        why = " (an error occurs while they are graded)" if judgement.state == BROKEN else why
         message = f"these replies are graded {judgement.verdict}{why}, but the example says {verdict}"
         help = None
         if is_unread and judgement.missing in record["replies"]:
-            help = f"write it as its format says: {instruction(record['replies'][judgement.missing]['format'])}"
+            instructions = instruction(record["replies"][judgement.missing]["format"])
+            help = f"write it as its format instructs the model: {instructions}"
         diagnostics.error("E507", message, node.position, help)
 
 
