@@ -253,7 +253,7 @@ CODES: dict[str, tuple[str, str]] = {
         "cannot draw. Fix the example or the template.",
     ),
     "E508": (
-        "failed round trip",
+        "unexpected verdict",
         "dia's own grader does not accept the answer as correct, the abstention token as skipped, or a named mistake "
         "as wrong. Fix the answer's options, `accept_if` or the abstention token.",
     ),

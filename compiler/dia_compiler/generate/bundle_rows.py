@@ -299,7 +299,8 @@ class RoundTrip:
         if what is ANSWER and (error := self.failed_condition(instance)) is not None:
             return error
         start = text if len(text) <= 60 else text[:60] + "..."
-        message = f"the round trip fails: {what} `{start}` is graded {actual}, not {verdict}"
+        value = f"(`{start}`)" if what.startswith(MISTAKE) else f"`{start}`"
+        message = f"a reply with {what} {value} is graded {actual}, not {verdict}"
         fault = Diagnostic("E508", message, _place(what, actual, self.expansion), _mend(what, actual, instance))
         return self.expansion.drawing.with_values(DiaError(fault), dict(instance.parameters))
 
