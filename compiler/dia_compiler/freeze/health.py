@@ -114,7 +114,8 @@ def _warnings(
     is_lettered = template.choices is not None and template.choices.is_shuffled
     has_answer = template.session_spec is None and not is_lettered
     if has_answer and template.parameters and count > 2 and figures.distinct == 1:
-        warnings["constant-answer"] = (f"all {count:,} instances have the answer `{spool.sample}`", place)
+        answer = f"the answer `{spool.sample}`" if spool.sample else "an empty answer"
+        warnings["constant-answer"] = (f"all {count:,} instances have {answer}", place)
     elif has_answer and count >= MANY and figures.commonest_share > Fraction(1, 2):
         message = (
             f"{figures.commonest:,} of {count:,} instances have the same answer, so a constant guess is mostly right"
