@@ -150,9 +150,9 @@ CODES: dict[str, tuple[str, str]] = {
         "and a template has at most 100,000 characters. Compute values under `let`.",
     ),
     "E313": (
-        "template in `accept_if`",
-        "`accept_if` uses a macro or a face that is a template, but the grader only evaluates expressions. Make it "
-        "an expression.",
+        "macro in `accept_if`",
+        "`accept_if` uses a macro, or a face that is declared as `template`, but the grader evaluates only "
+        "expressions. Write it as an expression.",
     ),
     "E314": (
         "program that is not allowed to run",

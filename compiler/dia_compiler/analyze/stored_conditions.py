@@ -101,7 +101,8 @@ class _Reach:
 
     def function(self, function: OwnFunction) -> None:
         if function.is_template and self.key is not None:
-            raise _no_template(self.key, function.name, function.body)
+            fix = "write it as an expression under `functions`"
+            raise _no_template(self.key, function.name, "the macro", function.body, fix)
         if function.name not in self.functions:
             function_record = self.functions[function.name] = {"arguments": list(function.arguments)}
             function_record.update(self.body(function.body, function.is_template, frozenset(function.arguments)))
@@ -119,14 +120,13 @@ class _Reach:
                     if body is None:
                         continue
                     if item.is_template and self.key is not None:
-                        raise _no_template(self.key, name, body)
+                        fix = "declare the face as `expression`, and write it as one"
+                        raise _no_template(self.key, name, "the face", body, fix)
                     own = [parameter.name for parameter in entry.parameters]
                     entry_record = self.body(body, item.is_template, frozenset((*own, *item.arguments)))
                     face_record["entries"][f"{catalog.name}/{entry.name}"] = {**entry_record, "names": own}
 
 
-def _no_template(key: str, name: str, body: Snippet) -> DiaError:
-    message = f"`{key}` uses `{name}`, which is a template"
-    return DiaError(
-        Diagnostic("E313", message, body.position, "make it an expression: the grader does not render templates")
-    )
+def _no_template(key: str, name: str, what: str, body: Snippet, fix: str) -> DiaError:
+    message = f"`{key}` uses {what} `{name}`, but the grader evaluates only expressions"
+    return DiaError(Diagnostic("E313", message, body.position, fix))
