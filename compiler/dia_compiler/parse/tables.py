@@ -295,7 +295,7 @@ CSV_WORDS = (
     ("field limit", f"a cell has more than {TEXT_LENGTH:,} characters"),
     ("new-line character", "there is a carriage return within a line"),
 )
-QUOTING = 'put a cell with a comma, a quote or a line break in quotes, and write "" for a quote in it'
+QUOTING = 'quote cells that contain a comma, a quote or a line break, and write "" for a quote inside'
 
 
 def _check_header(header: Sequence[str]) -> None:
