@@ -254,7 +254,7 @@ def _require_one_block(panel: Panel, calibration: Calibration) -> None:
         message = visible(
             f"the data fall into unconnected blocks: {' and '.join(parts)} cannot be placed on the scale of the others"
         )
-        help = "ask models of one block items of the other, or keep only the largest block with `--largest-block`"
+        help = "let models of one block answer items of the other, or keep the largest block with `--largest-block`"
         raise DiaError(Diagnostic("E892", message, None, help))
 
 
