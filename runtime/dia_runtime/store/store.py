@@ -642,7 +642,7 @@ def require_root(store: Store, questions_root: str, first: Store | None = None) 
     root = store.facts.get("questions_root")
     if root != questions_root:
         whose = "the bundle" if first is None else f"`{first.path}`"
-        roots = f"its questions root is {root}, and that of {whose} is {questions_root}"
+        roots = f"the hash of its questions (questions root) is {root}, and that of {whose} is {questions_root}"
         message = f"`{store.path}` is a run of other questions: {roots}"
         help = "name the bundle whose questions were asked" if first is None else "name only runs of the same questions"
         raise DiaError(Diagnostic("E802", visible(message), None, help), 3)
