@@ -61,10 +61,10 @@ def command(
     chosen += ["--from"] if table else []
     chosen += ["--from-question"] if question is not None else []
     if len(chosen) > 1:
-        message = f"{chosen[0]} and {chosen[1]} are different starts"
+        message = f"{chosen[0]} and {chosen[1]} cannot be combined"
         raise DiaError(Diagnostic("E600", message, None, "choose one of them"))
     if answer_column is not None and table is None:
-        message = "--answer-column names a column of the file that --from names"
+        message = "--answer-column needs --from: it names a column of that file"
         raise DiaError(Diagnostic("E600", message, None, "add --from FILE"))
     if (question is None) != (answer is None):
         message = "--from-question and --answer belong together"

@@ -127,7 +127,7 @@ def test_the_command_writes_the_draft_and_prints_its_guesses(
     assert run(["check", "mine", "--jobs", "1"]) == 0
     for arguments, message in (
         (["--from-question", "5?"], "--from-question and --answer belong together"),
-        (["--from-question", "5?", "--answer", "5", "--choices"], "--choices and --from-question are different starts"),
+        (["--from-question", "5?", "--answer", "5", "--choices"], "--choices and --from-question cannot be combined"),
         (["--from-question", "@none.txt", "--answer", "5"], "no file `none.txt`"),
     ):
         assert run(["new", "other", "-o", "mine", *arguments]) == 2

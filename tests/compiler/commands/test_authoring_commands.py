@@ -113,7 +113,7 @@ def test_a_benchmark_may_fill_an_empty_folder(here: Path) -> None:
             ["new", "x", "--benchmark", "-o", "my_bench/benchmark.yaml"],
             "`my_bench/benchmark.yaml` is not a folder\n  help: choose",
         ),
-        (["new", "x", "--assets", "--choices", "-o", "my_bench"], "are different starts"),
+        (["new", "x", "--assets", "--choices", "-o", "my_bench"], "cannot be combined"),
     ],
 )
 def test_new_replaces_nothing(
