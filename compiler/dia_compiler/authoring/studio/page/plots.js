@@ -98,7 +98,7 @@ const freedom = (samples, draws, known) => {
 const percent = (share) => `${(100 * share).toFixed(0)} %`;
 
 const probe = (record) => {
-  if (!record) return figure('Shortcut', 'dia looks for shortcuts when all instances are made.', null);
+  if (!record) return figure('Shortcut', 'The search for shortcuts starts after the last instance is made.', null);
   if (record.why) return figure('Shortcut', `Not searched: ${record.why}.`, null);
   const x = (share) => 10 + 290 * share;
   const caption = `${record.is_over ? 'Over the limit: ' : ''}the best simple rule (${record.rule}) is right in ${percent(record.accuracy)} (95 % CI: ${percent(record.low)} to ${percent(record.high)}) of ${record.instances} held-out instances; the limit is ${percent(record.limit)}.`;
