@@ -28,8 +28,8 @@ def abstention(score: Score, models: Sequence[Respondent]) -> Section | None:
     heads += [column(name, score["k"]) for name in (*DRAWN_BY_DROP, *others)]
     drop = picture(
         "drop", score, "Cost of wrong answers",
-        "The share of correct replies, and the same minus one point for each wrong reply. A model that abstains when "
-        "it does not know loses little.",
+        "The share of correct replies, and the abstention score: that share minus the share of wrong or unparsed "
+        "replies. A model that abstains when it does not know loses little.",
         grid("Scores with and without abstention", heads, models, is_sortable=True),
     )  # fmt: skip
     panels = [drop]

@@ -24,7 +24,7 @@ EXPLAINED: list[Column[Respondent]] = [
 ]
 CAUSES: list[Column[tuple[str, Cause]]] = [
     ("model", lambda row: word(row[0])),
-    ("replies", lambda row: count(row[1]["replies"])),
+    ("errors", lambda row: count(row[1]["replies"])),
     ("example of the error", lambda row: word(row[1]["example"])),
 ]
 
@@ -35,7 +35,8 @@ def failures(score: Score, models: Sequence[Respondent]) -> Section:
     heads += [(heading, _flag_column(name)) for name, heading in FLAGS.items()]
     heads.append(("not asked", lambda model: count(model["missing"])))
     caption = (
-        f"The number of {units(score)} with each flag, which says what went wrong with the reply or with reading it."
+        f"The number of {units(score)} with each flag, which says what went wrong with the reply or with reading it. "
+        "“Refused” includes refusals by a content filter; “refused by model” does not."
     )
     table = grid(f"Flags and failures: number of {units(score)}", heads, models, is_sortable=True)
     panel = picture("flags", score, "", caption, table)

@@ -79,13 +79,11 @@ def _leaderboard(score: Score, models: Sequence[Respondent], notes: Sequence[str
         _verdict_table("Verdicts", [((model["model"],), model) for model in models], ("model",)),
     )  # fmt: skip
     one, part = unit_words(score)
-    lead = (
-        f"RS@{k} adds up the mean points of {with_article(one)}'s {k} {part}s over {counted(score['n'], one)}: points "
-        "for correct answers, none for abstentions, negative points for wrong answers."
-        if k > 1
-        else f"RS@1 adds up the points of {counted(score['n'], 'question')}: points for correct answers, none for "
-        "abstentions, negative points for wrong answers."
-    )
+    lead = f"RS@1 is the sum of the points of {counted(score['n'], 'question')}."
+    if k > 1:
+        lead = f"Each {one} scores the mean of the points of its {k} {part}s; "
+        lead += f"RS@{k} is the sum over {counted(score['n'], one)}."
+    lead += " A correct answer earns points, an abstention earns none, and a wrong answer costs points."
     boards = (grid(caption, table, models, is_sortable=True),)
     return Section("leaderboard", "Leaderboard", lead, (verdicts,), boards, tuple(notes))
 

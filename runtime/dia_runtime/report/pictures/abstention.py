@@ -63,9 +63,8 @@ def drop(data: PictureData) -> Drawing:
         marks.append(Text(width - 6, y + 4, text, 12, "end", "ink", True))
     worst = max(models, key=lambda model: middle(figure_of(model, "drop")) or 0)
     words = (
-        f"The share of correct replies of {counted(len(models), 'model')}, and the same minus one point for each "
-        "wrong reply. "
-        f"{worst['model']} has the largest drop: {_points(worst)}."
+        f"The share of correct replies of {counted(len(models), 'model')}, and that share minus the share of "
+        f"wrong or unparsed replies. {worst['model']} has the largest drop: {_points(worst)}."
     )
     return Drawing("Cost of wrong answers", words, width, bottom + 46, tuple(marks))
 

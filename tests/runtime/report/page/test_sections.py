@@ -120,19 +120,19 @@ def test_items_of_one_instance_are_not_called_several(score: dict[str, Any]) -> 
     drawing = pictures()["reliability"].draw({"score": score})
     assert drawing.title == "Correct replies to each item"
     described = f"{panel.caption} {drawing.description} {dict(terms(score))['RS@1']}"
-    assert "the points of an item's instance." in described and "instances" not in described
+    assert "Each item scores the points of its instance." in described and "instances" not in described
 
 
 def test_over_attempts_the_words_are_those_of_questions_and_attempts(score: dict[str, Any]) -> None:
-    assert "the mean points of an item's 3 instances over 6 items" in made(score)["leaderboard"].lead
+    assert "of its 3 instances; RS@3 is the sum over 6 items." in made(score)["leaderboard"].lead
     assert "most of an item" not in made(score)["reliability"].tables[0].caption
     score |= {"over": "attempts", "k_varies": True}
     found = made(score)
-    assert "the mean points of a question's 3 attempts over 6 questions" in found["leaderboard"].lead
+    assert "of its 3 attempts; RS@3 is the sum over 6 questions." in found["leaderboard"].lead
     assert "each question's 3 attempts" in found["reliability"].panels[0].caption
     assert found["reliability"].panels[0].table.caption == "Correct attempts of 3, easiest questions first"  # type: ignore[union-attr]
     assert found["reliability"].tables[0].caption.endswith(", for questions with at least j attempts")
-    assert "the mean points of a question's 3 attempts" in dict(terms(score))["RS@3"]
+    assert "Each question scores the mean points of its 3 attempts." in dict(terms(score))["RS@3"]
     for name in ("by-domain", "failures"):
         assert (
             "number" in (caption := found[name].panels[0].caption)
