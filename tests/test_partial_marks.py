@@ -51,5 +51,6 @@ def test_half_of_the_elements_give_half_of_the_marks(tmp_path: Path) -> None:
 
 def test_the_column_is_there_for_answers_that_give_marks_alone(tmp_path: Path) -> None:
     with_marks, without = scored(tmp_path / "a", LISTED, OTHER), scored(tmp_path / "b", OTHER)
-    assert "marks %" in as_text(score_tables(with_marks)) and "marks %" not in as_text(score_tables(without))
+    with_credit, without_credit = as_text(score_tables(with_marks)), as_text(score_tables(without))
+    assert "partial credit %" in with_credit and "partial credit %" not in without_credit
     assert "share" not in without["models"][0]  # type: ignore[index]

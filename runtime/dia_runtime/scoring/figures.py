@@ -342,7 +342,7 @@ FIGURES = _registry(
     ),
     Figure(
         name="share",
-        label="marks",
+        label="partial credit",
         meaning="Mean share of full marks, over questions with partial credit; absent if there are none.",
         unit=Unit.SHARE,
         range=Range.SHARE,

@@ -82,7 +82,7 @@
     if (held.said !== undefined) how.push("read “" + plain(held.said) + "”");
     if (held.step) how.push("by step “" + held.step + "”");
     how.push(held.points + (held.points === "1" ? " point" : " points"));
-    if (held.share !== undefined) how.push("marks " + held.share);
+    if (held.share !== undefined) how.push("partial credit " + held.share);
     head.append(made("span", how.join(", "), "how"));
     const rest = [];
     if (held.flags) rest.push(made("p", "Flags: " + held.flags.join(", ").replaceAll("_", " ")));
