@@ -153,7 +153,7 @@ def _companions(template: str, blocks: Blocks) -> Iterable[Table]:
             (model, *(correlation_text(block.get("rank_correlations", {}).get(name)) for name in names))
             for model, block in blocks
         ]
-        title = f"{template}: rank correlation of a question's agreement with its effort"
+        title = f"{template}: rank correlation of a question's accuracy with its tokens or declared figures"
         yield Table(title, ("model", *names), tuple(rows), 1, figures=frozenset(range(1, 1 + len(names))))
 
 
@@ -187,7 +187,7 @@ def _composites(models: Sequence[Model]) -> Iterable[Table]:
         for model, mean in pairs
     ]
     headings = ("model", "composite %", *(f"{name} %" for name in names), *([PAPER] if is_printed else []))
-    title = "Composite score: mean of the accuracies over all questions"
+    title = "Composite score: mean over templates of the accuracy over all questions"
     title += "; paper: mean of the accuracies that the study reports" if is_printed else ""
     yield Table(title, headings, tuple(rows), 1, figures=frozenset({1}))
 

@@ -33,6 +33,10 @@ FIGURES: dict[str, tuple[str, int, int]] = {
     "exact": ("exact order %", 100, 1),
     "tokens": ("tokens per question", 1, 0),
 }
+EXPLAINED = {
+    "over_niceness": "Over-niceness is the share of wrong predictions that missed the positive class.",
+    "exact": "Exact order is the share of valid rankings that are entirely right.",
+}
 Row = tuple[str, str, SessionBlock]  # template, model, figures
 CompositeRow = tuple[Respondent, Composite]
 
@@ -45,10 +49,12 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
     rows.sort(key=lambda row: row[0])
     lead = (
         "Questions that are conversations. Accuracy is given over all questions (or decisions, if a question has "
-        "several), over those with a reply (answered), and over those whose reply could be read and that were not "
-        "skipped (valid). The outcomes count graded questions (valid), and those with a reply that is unreadable "
-        "(unread) or missing (absent), or whose grading failed (broken)."
+        "several), over those with every reply (answered), and over those where every reply could be read (valid; "
+        "without skipped questions). The table of outcomes counts each question once: every reply could be read "
+        "(valid), a reply could not be read (unread) or is missing (absent), grading failed (broken), or a request "
+        "failed (error)."
     )
+    lead += "".join(f" {words}" for name, words in EXPLAINED.items() if any(name in block for _, _, block in rows))
     if any(block.get("paper") for _, _, block in rows):
         lead += " The accuracy that a published study reports is in the column for the paper."
     tables = [
@@ -129,7 +135,7 @@ def _composites(models: Sequence[Respondent]) -> list[Grid]:
     if any("composite" in model.get("published", {}) for model, _ in rows):
         paper = "the paper's %"
         heads.append((paper, lambda row: _share(row[0].get("published", {}).get("composite", {}).get("accuracy"))))
-    return [grid("Composite score: mean of the accuracies over all questions", heads, rows, 1, True)]
+    return [grid("Composite score: mean over templates of the accuracy over all questions", heads, rows, 1, True)]
 
 
 def _part_column(name: str) -> Callable[[CompositeRow], Cell]:
@@ -157,7 +163,7 @@ def _companions(rows: Sequence[Row]) -> list[Grid]:
     names = list(dict.fromkeys(name for row in present for name in row[2]["rank_correlations"]))
     heads = _names()
     heads += [(name, _correlation_column(name)) for name in names]
-    caption = "Rank correlation of a question's agreement with its effort, within each model"
+    caption = "Rank correlation of a question's accuracy with its tokens or declared figures, within each model"
     return [grid(caption, heads, present, 2, True)] if present else []
 
 

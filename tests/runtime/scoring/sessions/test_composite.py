@@ -182,13 +182,13 @@ def test_a_page_has_composites_and_correlations() -> None:
     section = sessions(score, [model])
     assert section is not None
     shown = {table.caption: [[cell.text for cell in row] for row in table.rows] for table in section.tables}
-    assert shown["Composite score: mean of the accuracies over all questions"] == [
+    assert shown["Composite score: mean over templates of the accuracy over all questions"] == [
         ["Ada", "50.0", "40.0", "60.0", "45.0"]
     ]
     assert shown["Correlations over models"] == [["a", "b", "9", "0.50"]]
-    assert shown["Rank correlation of a question's agreement with its effort, within each model"] == [
-        ["a", "Ada", "\N{MINUS SIGN}0.25", "\N{EN DASH}"]
-    ]
+    assert shown[
+        "Rank correlation of a question's accuracy with its tokens or declared figures, within each model"
+    ] == [["a", "Ada", "\N{MINUS SIGN}0.25", "\N{EN DASH}"]]
 
 
 def test_who_plays_other_roles_does_not_change_whose_ability_it_is() -> None:
