@@ -16,9 +16,9 @@ ALL = "all templates"
 def predicted_and_observed(result: PredictedSuccess) -> Section:
     """Return the section, with the templates whose predictions are not good enough."""
     target = f"{result.success:.0%}".replace("%", " %")
-    whose = f"of {result.model}" if result.model else "of a model of the ability that was given"
+    whose = f"of {result.model}" if result.model else "of a model with the ability that `dia compile` was given"
     lead = f"The instances were chosen so that the predicted success {whose} is close to {target}. "
-    lead += "The predictions come from the bank's explanation; they are about no other model."
+    lead += "The predictions come from the effects of parameters in the bank, and hold for no other model."
     heads: list[Any] = [
         ("model", lambda row: word(row.model)),
         ("template", lambda row: word(row.template or ALL)),
@@ -29,7 +29,10 @@ def predicted_and_observed(result: PredictedSuccess) -> Section:
     ]
     table = grid("Predicted and observed success", heads, result.rows, 2, True)
     art = [svg(predicted(result.rows, width), f"predicted{suffix}", alone=False) for width, suffix in SIZES]
-    caption = "Observed over predicted success, with 95 % intervals (Wilson). On the line, predictions are right."
+    caption = (
+        "Observed success plotted against predicted success, with 95 % intervals (Wilson). On the line, predictions "
+        "are right."
+    )
     panels = (Panel("predicted", "Predicted and observed success", caption, tuple(art), table),) if result.rows else ()
     reasons: list[Any] = [("template", lambda pair: word(pair[0])), ("why it was left out", lambda pair: Cell(pair[1]))]
     refused = (grid("Templates whose difficulty is not predicted well enough", reasons, result.refused, 2),)

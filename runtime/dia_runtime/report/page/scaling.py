@@ -155,9 +155,9 @@ def _curves(data: PictureData) -> list[Panel]:
         ("predicted %", lambda row: share(chance(row[0], row[1]))),
     ]
     caption = (
-        "The probability of a correct reply by ability according to the scale, and the observed shares of the models "
-        "in "
+        "Each curve shows the probability of a correct reply that the scale predicts at each ability; the dots show "
+        "the models' shares of correct replies in these runs, with ±1 standard error. Items with only a few replies "
+        "share a curve."
     )
-    caption += "these runs, with ±1 standard error. Items with only a few replies share a curve."
     table = grid("Observed and predicted shares", heads, rows, 2, True)
     return [drawn("item-curves", data, "Item characteristic curves", caption, table)]
