@@ -345,4 +345,8 @@ def notes_on_gaps(result: Score) -> Iterator[str]:
         for change in model.get("request_changes", ()):
             yield f"{model['model']}: {change['change']}, in {counted(change['replies'], 'request')}"
         if errors:
-            yield f"{model['model']}: {counted(errors, 'error')}; the same `dia run` command asks these questions again"
+            failed = "question" if errors == 1 else "questions"
+            yield (
+                f"{model['model']}: {counted(errors, 'error')}; "
+                f"to ask the failed {failed} again, repeat the `dia run` command"
+            )
