@@ -79,11 +79,13 @@ def _summary(bundle: Bundle, templates: list[dict[str, Any]]) -> str:
 
 
 def _templates(templates: list[dict[str, Any]], layouts: Mapping[str, Layout]) -> Table:
-    headings = ("template", "category", "level", "number", "items", "k", "d")
+    has_numbers = any(record.get("number") is not None for record in templates)
+    counts = ("number", "items") if has_numbers else ("items",)
+    headings = ("template", "category", "level", *counts, "k", "d")
     rows = [
         (
             *(str(record.get(name) or "") for name in ("template", "category", "level")),
-            *("" if record.get(name) is None else str(record[name]) for name in ("number", "items")),
+            *("" if record.get(name) is None else str(record[name]) for name in counts),
             _range_text(layouts.get(record["template"])),
             freedom_text(record.get("degree_of_freedom")),
         )
@@ -128,9 +130,10 @@ def _question_text(question: Mapping[str, Any], answer: Mapping[str, Any] | None
     if answer is None:
         return "\n".join([*lines, "", "[answer]", "withheld"])
     lines += ["", "[answer]", answer["text"]] if "sessions" not in question else []
-    for heading in ("truth", "figures", "accept", "mistakes", "parameters"):
-        if answer.get(heading):
-            lines += ["", f"[{heading}]", json.dumps(answer[heading], indent=2, ensure_ascii=False)]
+    for name in ("truth", "figures", "accept", "mistakes", "parameters"):
+        if answer.get(name):
+            heading = "grading" if name == "truth" else name
+            lines += ["", f"[{heading}]", json.dumps(answer[name], indent=2, ensure_ascii=False)]
     if answer.get("explanation"):
         lines += ["", "[explanation]", str(answer["explanation"])]
     return "\n".join(lines)
