@@ -39,7 +39,7 @@ def _owners(sessions: list[dict[str, Any]]) -> dict[str, str]:
 def _session(session: Stored, owners: Mapping[str, str], stand_ins: Mapping[str, Any]) -> dict[str, Any]:
     reply_names = sorted({name for code in _codes(session) for name in code.get("replies", ())})
     reads = {name: owners[name] for name in reply_names if owners.get(name) not in (None, session["name"])}
-    settings_notes = [f"model {session['role']}"] if session["role"] != "subject" else []
+    settings_notes = [f"asks the {session['role']}"] if session["role"] != "subject" else []
     settings_notes += [f"{name} {value}" for name, value in _plain(session.get("settings", {})).items()]
     around = _loop(session)
     own = {name: _of_item(entry) if owners[name] == session["name"] and "over" in session else entry
@@ -71,8 +71,12 @@ def _notes(record: Stored) -> Iterator[str]:
     """Return what is shown in addition to the texts: lists, conditions, shared keys."""
     over = record.get("over")
     if over is not None:
-        items = counted(len(over), "item") if isinstance(over, list) else f"`{over['expression']}`"
-        yield f"for each of {items}" + (f" as {record['as']}" if "as" in record else "")
+        elements = (
+            f"of {counted(len(over), 'list element')}"
+            if isinstance(over, list)
+            else f"element of `{over['expression']}`"
+        )
+        yield f"once for each {elements}" + (f", named {record['as']}" if "as" in record else "")
     for name in ("when", "until"):
         if name in record:
             yield f"{name} {record[name]['expression']}"

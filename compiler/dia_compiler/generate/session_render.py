@@ -170,7 +170,7 @@ class Making:
         if not isinstance(values, list):
             raise DiaError(Diagnostic("E203", "`over` must be a list", place))
         if len(values) > MOST_ITEMS:
-            message = f"`over` has {len(values):,} items, and each of them asks a model"
+            message = f"`over` has {len(values):,} elements, and each of them asks a model"
             raise DiaError(Diagnostic("E502", message, place, f"use at most {MOST_ITEMS:,} items"))
         return values
 

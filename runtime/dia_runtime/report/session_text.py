@@ -1,10 +1,12 @@
-"""The sessions of a question as text: which session sees which replies, and every turn."""
+"""The sessions of a question as text: which session uses which replies, and every turn."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from dia_language.counts import counted
 
 from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, TurnRecord, read_sessions
 
@@ -28,7 +30,7 @@ def _place(session: SessionRecord) -> str:
     """Return the role of a session, the sessions before it, how often it is run, and its settings."""
     parts = [f"asks the {session.role}"]
     if session.needs:
-        parts.append(f"sees {', '.join(session.needs)}")
+        parts.append(f"uses replies from {', '.join(session.needs)}")
     if session.over is not None:
         parts.append(_loop(session.over, session.variable))
     if session.keys is not None:
@@ -71,9 +73,9 @@ def _texts(texts: Any) -> str:
 
 
 def _loop(over: Any, variable: str | None) -> str:
-    """Return how often a session or a turn is run, and the name of the item."""
-    items = f"{len(over)} items" if isinstance(over, list) else f"`{_code(over)}`"
-    return f"once for each of {items}" + (f" as {variable}" if variable else "")
+    """Return how often a session or a turn is run, and the name of the element."""
+    elements = f"of {counted(len(over), 'list element')}" if isinstance(over, list) else f"element of `{_code(over)}`"
+    return f"once for each {elements}" + (f", named {variable}" if variable else "")
 
 
 def _code(stored: Mapping[str, Any]) -> str:

@@ -210,7 +210,7 @@ def test_a_preview_shows_who_reads_what_with_stand_ins(made: list[Any]) -> None:
     first, last = shown_sessions(made[0][0]["sessions"])
     assert (first["name"], first["reads"], last["reads"]) == ("first", {}, {"first": "first"})
     assert any("<!‹first›> x ‹first›" in turn["text"] for turn in last["turns"])
-    assert "for each of 2 items as row" in last["notes"] and "temperature 1/2" not in first["notes"]
+    assert "once for each of 2 list elements, named row" in last["notes"] and "temperature 1/2" not in first["notes"]
 
 
 @pytest.mark.parametrize(
@@ -425,7 +425,7 @@ grade: {correct: x == n}
 @pytest.mark.parametrize(
     ("outer", "inner", "words"),
     [
-        ("range(1001)", "range(1)", "`over` has 1,001 items"),
+        ("range(1001)", "range(1)", "`over` has 1,001 elements"),
         ("range(1000)", "range(11)", "asks the model more than 10,000 times"),
         ("n", "range(2)", "`over` must be a list"),
         ("range(2)", "10**10**9", "exponent too large"),

@@ -204,13 +204,14 @@ def test_show_draws_sessions_and_tells_conversations(made: Make) -> None:
         terms = RunOptions(ModelOptions(base_url=server.url), roles={"judge": "says:COMPLY"})
         run(bundle, "openai/m", "a.run", terms=terms)
     shown = called("show", bundle, "talk/0").stdout
-    assert "ask    asks the subject\n  judge  asks the judge, sees ask, temperature 0" in shown
+    assert "ask    asks the subject\n  judge  asks the judge, uses replies from ask, temperature 0" in shown
     assert "user: Case 0. Between the marks: {{ quoted(response) }}" in shown
-    assert "reply: opinion, read as label (of DECLINE COMPLY)" in shown and "[truth]" in shown
+    assert "reply: opinion, read as label (of DECLINE COMPLY)" in shown and "[grading]" in shown
     shown = called("show", bundle, "talk/1").stdout
-    assert "2. (once for each of 4 items as push; until stance[-1] == 'B')" in shown and "(and 1 more)" in shown
+    assert "2. (once for each of 4 list elements, named push; until stance[-1] == 'B')" in shown
+    assert "(and 1 more)" in shown
     assert (
-        "once for each of 2 items as item, shared with other questions, max_tokens 7, temperature 0.5"
+        "once for each of 2 list elements, named item, shared with other questions, max_tokens 7, temperature 0.5"
         in called("show", bundle, "talk/2").stdout
     )
     told = called("show", "a.run", "talk/0").stdout
