@@ -81,8 +81,11 @@ def _most_frequent_cause(result: Score) -> str:
     if not causes:
         return ""
     worst = max(causes, key=lambda cause: cause["replies"])
+    in_base = sum(model["counts"].get(Verdict.ERROR, 0) for model in result["models"])
+    has_variants = sum(cause["replies"] for cause in causes) > in_base
+    number = f"{worst['replies']:,}" + (", variants included" if has_variants else "")
     example = shortened(" ".join(visible(worst["example"]).split()), LONGEST_EXAMPLE)
-    return f"The most frequent cause ({worst['replies']:,}): {example}. "
+    return f"The most frequent cause ({number}): {example}. "
 
 
 def _few_items(result: Score) -> Iterator[str]:
