@@ -30,7 +30,7 @@ def _reply(row: AuditedReply) -> str:
     readings = row["readings"].values()
     widths = [max(map(len, column)) for column in zip(*(_parts(reading)[:2] for reading in readings), strict=True)]
     head = f"{visible(row['question'])} ({visible(row['model'])}), attempt {row['attempt']}"
-    lines = [f"{head}, correct answer {visible(_short(row['truth']))}"]
+    lines = [head if row["truth"] == "" else f"{head}, correct answer {visible(_short(row['truth']))}"]
     name = max(map(len, row["readings"]))
     for chain, reading in row["readings"].items():
         text, step, verdict = _parts(reading)
