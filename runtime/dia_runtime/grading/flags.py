@@ -74,8 +74,8 @@ FLAGS: Final[Mapping[str, Flag]] = {
             "only tool calls",
             "The reply ends with a call of a tool instead of an answer.",
             "Replies that call a tool instead of answering",
-            "With `--tools`, a larger `--tool-calls` allows more calls. Without, the model has no tools: ask it "
-            "again, or give it some.",
+            "If the run had `--tools`, a larger `--tool-calls` allows more calls. If not, the model has no tools: ask "
+            "it again, or give it some.",
         ),
         Flag(
             "unknown_ending",
@@ -90,7 +90,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
             "The reply of another role on which the verdict depends, such as a judge, is missing or could not be read.",
             "Replies that could not be judged, because the judge's own reply is missing or unreadable",
             "They count as wrong, although the model may be right. `dia show RUN QUESTION` prints what the judge "
-            "wrote; `--chain lenient` reads more of it.",
+            "wrote; with `--chain lenient`, more such replies can be read.",
         ),
         Flag(
             "skip_malformed",
