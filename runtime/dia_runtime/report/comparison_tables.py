@@ -53,7 +53,10 @@ def _compared(result: Score) -> Iterable[Table]:
         for change in entry["changes"]
     ]
     headings = ("ahead in first", "ahead in second", "first holds %", "second holds %", "both hold %")
-    title = "Pairs of models that two figures rank in opposite orders, and in how many resamples each order holds"
+    title = (
+        "Pairs of models that two figures rank in opposite orders: the model that is ahead in the first figure and the "
+        "one ahead in the second, and in how many resamples each order holds"
+    )
     yield Table(title, ("figures", *headings), tuple(changes), 3)
     skips = [
         (
