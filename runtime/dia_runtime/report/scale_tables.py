@@ -31,9 +31,9 @@ shared SE: standard error of the template's predictions as a whole: all of them 
 instances can be chosen: by `dia compile` with `--success` or `--difficulty`."""
 STABILITY_NOTE = """\
 mean change: how far the difficulties move on average, in logits.
-correlation: of the difficulties with and without the model or family.
-shift of its ability: how far the left-out model is from its ability when it is placed on the scale of the others; of a
-family, the model with the largest shift; in the rows for all, the root mean square.
+correlation: of the difficulties with and without the model or family of models.
+shift of its ability: how far the ability of the left-out model moves when it is placed on the scale of the others. For
+a family of models, it is the largest shift; in the rows for all, the root mean square.
 by chance: the same in simulated data; p is the share of the simulated data sets with at least that mean change."""
 
 
@@ -140,9 +140,9 @@ def _summary(result: CalibrationResult) -> Table:
     if result.held_out:
         loss = result.held_out
         rows += [
-            ("held-out loss per reply: the scale", _number(loss.scale, 4)),
-            ("held-out loss per reply: one rate for all", _number(loss.one_rate, 4)),
-            ("held-out loss per reply: one rate for each model", _number(loss.model_rates, 4)),
+            ("held-out loss per reply, predicted by the scale", _number(loss.scale, 4)),
+            ("held-out loss per reply, predicted by one success rate", _number(loss.one_rate, 4)),
+            ("held-out loss per reply, predicted by a success rate for each model", _number(loss.model_rates, 4)),
         ]
     return Table("Summary", ("", "value"), tuple(rows), 1)
 
@@ -286,7 +286,10 @@ def link_tables(result: LinkResult) -> list[Table]:
         ("common items, without extreme ones", str(result.common)),
         ("items used for the link", str(result.linking)),
         ("shift of the second bank", f"{result.shift:.4f}{error}"),
-        ("standard error of the shift, from those of the difficulties alone", _number(result.sampling_se, 4)),
+        (
+            "standard error of the shift, from the standard errors of the difficulties alone",
+            _number(result.sampling_se, 4),
+        ),
         ("ratio of spreads", _number(result.slope, 3)),
         ("correlation", _number(result.correlation, 4)),
     )
