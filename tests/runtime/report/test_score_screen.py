@@ -151,6 +151,13 @@ def test_neighbours_that_overlap_are_reported_as_ranges_of_ranks() -> None:
     assert order.startswith("The order within ranks 2-4 and 6-7 is uncertain")
 
 
+def test_the_most_frequent_cause_says_whether_it_counts_variants() -> None:
+    for replies, number in ((2, "2"), (3, "3, variants included")):
+        failed = model("a", 90.0, counts={"correct": 98, "error": 2})
+        failed["error_causes"] = [{"replies": replies, "example": "timeout"}]
+        assert f"The most frequent cause ({number}): timeout. " in findings(result(failed))[0]
+
+
 def test_nothing_stands_out_in_a_clear_result() -> None:
     clear = result(model("a", 90.0), model("b", 50.0))
     assert findings(clear) == [] and "What stands out" not in score_screen(clear)

@@ -15,6 +15,7 @@ from typing import Any
 import dia_runtime
 import pytest
 from dia_compiler.commands.cli import run
+from dia_runtime.report.audit_tables import as_plain
 from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.scoring.audit import audit, cut
 from dia_runtime.scoring.ensemble import Policy
@@ -190,6 +191,12 @@ def test_other_chains_and_forms(capsys: pytest.CaptureFixture[str]) -> None:
         run(["audit", str(path), "--json"]) == 0
         and len(json.loads(capsys.readouterr().out.split("a.md")[-1])["rows"]) == 2
     )
+
+
+def test_an_audited_session_is_shown_without_a_correct_answer() -> None:
+    result = audit(mixed())
+    result["rows"][0]["truth"] = ""
+    assert "q1 (m), attempt 1\n  strict" in as_plain(result)
 
 
 def test_a_chain_that_takes_the_tags_reads_the_same(tiny: Make) -> None:
