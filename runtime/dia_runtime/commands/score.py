@@ -161,7 +161,7 @@ class ScoreOptions(GradingOptions):
     choices=["bca", "percentile", "bound", "none"],
     default="bca",
     help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. bound: a wider interval, "
-    "which assumes that new items could have values that none of these items has.",
+    "which allows for new items on which the figure is lower or higher than on any of these.",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."
