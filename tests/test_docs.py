@@ -27,7 +27,7 @@ from dia_language.confinement.sandboxes import confinement
 from helpers.places import ROOT
 
 DOCS = ROOT / "docs"
-PAGES = sorted(path for path in [ROOT / "README.md", *DOCS.rglob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")])
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INSTALL = re.compile(r"(python3 -m venv|git clone|\. \.venv/bin/activate)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
