@@ -174,7 +174,7 @@ def selective_tables(result: Score) -> list[Table]:
         for name, selective in models
         for entry in selective["penalties"]
     ]  # fmt: skip
-    named = ("model", "penalty", "threshold", "mean points", "answering paid")
+    named = ("model", "penalty", "threshold", "mean points", "answering paid off")
     return [whole, Table("By the penalty for a wrong answer", named, tuple(penalties), 1, figures=frozenset({3}))]
 
 

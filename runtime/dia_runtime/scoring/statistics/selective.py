@@ -180,7 +180,7 @@ def _best(items: Items, intervals: Intervals) -> dict[str, Estimate]:
 
 
 def _at_penalty(items: Items, penalty: Fraction, accuracy: float | None, intervals: Intervals) -> Penalty:
-    """Return the mean of +1, 0 and -penalty, and whether answering paid: whether accuracy exceeds p / (1 + p)."""
+    """Return the mean of +1, 0 and -penalty, and whether answering paid off: whether accuracy exceeds p / (1 + p)."""
     parts = []
     for (tally, _, _), times in items.items():
         low = tally.correct - penalty * (tally.wrong + tally.unparsed)
