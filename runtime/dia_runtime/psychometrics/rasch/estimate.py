@@ -300,7 +300,7 @@ def _estimable(side: _Side, options: EstimationOptions) -> tuple[Mask, Mask]:
     kept_counts = int(_varied(side, rows, columns).sum()), int(rows.sum())
     models, items = kept_counts if side.flipped else kept_counts[::-1]
     if models < 2 or items < 1:
-        left = "fewer than two models or no items are left"
+        left = "fewer than two models are left, or no items"
         message = f"without the models and items that have only correct or only wrong replies, {left}"
         help = "a scale needs two models that each solve some of the items, and an item that only some models solve"
         raise calibration_error(message, help, "E891")
