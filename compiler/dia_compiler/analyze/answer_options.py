@@ -50,9 +50,10 @@ def warn_of_decimals(node: Node | None, diagnostics: Diagnostics) -> None:
     """Warn about `decimals`, the old option for a tolerance: in a parameter, it is the number of decimal places."""
     decimals = node.get("decimals") if isinstance(node, Mapping) else None
     if isinstance(decimals, Scalar):
-        tolerance = "a tolerance of half a unit in that decimal place"
-        message = f"`decimals: {decimals.text}` of an answer is {tolerance}, not a number of places"
-        help = f"write `tolerance: {{places: {decimals.text}}}`"
+        meaning = "a tolerance, not the number of decimal places as for a parameter"
+        message = f"for an answer, `decimals: {decimals.text}` means {meaning}"
+        tolerance = f"`tolerance: {{places: {decimals.text}}}`"
+        help = f"write {tolerance}, which means the same: half a unit in that decimal place"
         diagnostics.warn(OLD_TOLERANCE, message, decimals.position, help)
 
 
