@@ -62,7 +62,7 @@ def _check(
         help = None
         if is_unread and judgement.missing in record["replies"]:
             instructions = instruction(record["replies"][judgement.missing]["format"])
-            help = f"write it as its format instructs the model: {instructions}"
+            help = f"follow the instruction that the format gives the model: {instructions}"
         diagnostics.error("E507", message, node.position, help)
 
 
