@@ -324,7 +324,8 @@ def from_base(text: str, base: int) -> int:
         excerpt = text if len(text) <= LONGEST_EXCERPT else text[:LONGEST_EXCERPT] + "..."
         last = DIGITS[base - 1]
         digits = f"0 to {last}" if base <= 10 else f"0 to 9 and {' to '.join(sorted({'a', last}))}"
-        help = f'use only the digits {digits}, after an optional minus sign; `without(text, ", ")` removes separators'
+        separators = '`without(text, ", ")` removes commas and spaces'
+        help = f"use only the digits {digits}, after an optional minus sign; {separators}"
         raise LanguageError(f"the text `{excerpt}` is not an integer in base {base}", help)
     require_bits("from_base", len(body) * (base.bit_length() - 1))
     charge(len(body))
