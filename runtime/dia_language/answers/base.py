@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -137,6 +138,13 @@ class Types:
 def unfit(name: str, value: Value, help: str | None = None) -> LanguageError:
     """Return the error for a template's value of the wrong kind."""
     return LanguageError(f"the answer's type is {name}, but its value is {described(value)}", help)
+
+
+def unfit_part(part: str, error: LanguageError) -> LanguageError:
+    """Return the error for a part of an answer, such as an element, which otherwise speaks of the whole answer."""
+    message = re.sub("^the answer (?=has |lacks )", "it ", error.message)
+    message = re.sub("^the answer's type ", "its type ", message)
+    return LanguageError(f"{part}: {message}", error.help, error.code)
 
 
 def within(text: str, limit: int = CHARACTERS) -> str:

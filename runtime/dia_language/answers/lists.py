@@ -15,6 +15,7 @@ from dia_language.answers.base import (
     Types,
     Unreadable,
     unfit,
+    unfit_part,
     within,
 )
 from dia_language.answers.layout import layout_of, written_faults
@@ -70,7 +71,7 @@ class ListAnswer(AnswerType):
             for of, item in zip(self.types, value, strict=False):
                 settled.append(of.settle(item))
         except LanguageError as error:
-            raise LanguageError(f"element {len(settled) + 1}: {error.message}", error.help, error.code) from None
+            raise unfit_part(f"element {len(settled) + 1}", error) from None
         return settled
 
     def _fits(self, items: Sequence[Any]) -> bool:

@@ -7,7 +7,17 @@ from collections.abc import Hashable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from dia_language.answers.base import LENIENT, AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
+from dia_language.answers.base import (
+    LENIENT,
+    AnswerType,
+    Comparison,
+    Mode,
+    Types,
+    Unreadable,
+    unfit,
+    unfit_part,
+    within,
+)
 from dia_language.answers.layout import layout_of, written_faults
 from dia_language.answers.list_parsing import QUOTED, is_bracketed
 from dia_language.answers.lists import INHERITED, comparison_depth, inheriting, too_deep
@@ -79,7 +89,7 @@ class RecordAnswer(AnswerType):
         try:
             return self.fields[name].settle(value)
         except LanguageError as error:
-            raise LanguageError(f"field {name}: {error.message}", error.help, error.code) from None
+            raise unfit_part(f"field {name}", error) from None
 
     def holds(self, value: Value) -> bool:
         if not isinstance(value, Record) or value.keys() != self.fields.keys():

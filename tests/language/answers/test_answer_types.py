@@ -228,8 +228,10 @@ WRONG_KINDS: list[tuple[dict[str, Any], Any, str]] = [
     (BOOLEAN, 1, "type is boolean"),
     (BOOLEAN, "True", "type is boolean"),
     ({"type": "list", "of": INTEGER}, 5, "type is list"),
-    ({"type": "list", "of": INTEGER}, [1, "2"], "element 2: the answer's type is integer"),
-    ({"type": "list", "of": {"type": "list", "of": INTEGER}}, [[1], [2, None]], "element 2: element 2: "),
+    ({"type": "list", "of": INTEGER}, [1, "2"], "element 2: its type is integer"),
+    ({"type": "list", "of": {"type": "list", "of": INTEGER}}, [[1], [2, None]], "element 2: element 2: its type is"),
+    ({"type": "list", "of": {"type": "tuple", "of": [INTEGER, TEXT]}}, [[1]], "element 1: it has 1 element, but"),
+    ({"type": "record", "fields": {"a": INTEGER}}, Record({"a": "x"}), "field a: its type is integer"),
     ({"type": "tuple", "of": [INTEGER, TEXT]}, [1], "has 1 element, but its type has 2"),
     ({"type": "tuple", "of": INTEGER}, Record({"a": 1}), "a record"),
 ]
