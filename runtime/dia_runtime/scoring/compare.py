@@ -81,7 +81,7 @@ def abilities_of(bank: Bank, names: Sequence[str], models: Sequence[str]) -> Abi
     ]
     if not any(abilities):
         few = ", ".join(f"`{name[:60]}`" for name in list(by_name)[:3])
-        help = f"model names must be equal; the bank has {few}" if few else "the bank has no models"
+        help = f"model names must match those in the bank, which has {few}" if few else "the bank has no models"
         message = "the bank has none of these models"
         raise DiaError(Diagnostic("E895", message, None, visible(help)))
     return abilities

@@ -205,7 +205,7 @@ def test_a_bank_of_other_models_is_told(call: Call, tmp_path: Path) -> None:
     Path("t.csv").write_text("model,a,b\nx,0.9,0.7\ny,0.5,0.6\n")
     assert call("calibrate", "t.csv", "--method", "jml", "-o", "bank.json", "-q")[0] == 0
     code, out, told = call("score", "a.run", "--bank", "bank.json", "--json")
-    error = "error[E895]: the bank has none of these models\n  help: model names must be equal; the bank has `x`, `y`"
+    error = "error[E895]: the bank has none of these models\n  help: model names must match those in the bank, which has `x`, `y`"
     assert (code, out) == (2, "") and error in told
     assert call("score", "a.run", "--bank", "nowhere.json")[0] == 2
 
