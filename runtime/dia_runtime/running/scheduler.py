@@ -465,7 +465,9 @@ class Scheduler:
         elif error.wait is not None and error.wait > self.patience:
             state.end(f"{error.message}: the provider asks for a pause of {error.wait:.0f} s")
         elif (error.kind == "rate_limit" or error.wait is not None) and limiter.refused(sent_at, error.wait):
-            state.end(f"{error.message}: no reply came within {self.patience:g} s of waiting for the rate limit")
+            state.end(
+                f"{error.message}: no reply within {self.patience:g} s of the first rejected request (`--patience`)"
+            )
 
     def count_failure(self, state: RespondentState, error: RequestError) -> None:
         """Stop asking if so many questions failed in a row that the others would probably fail too."""

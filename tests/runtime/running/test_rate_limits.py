@@ -126,7 +126,9 @@ def test_patience_ends(tiny: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     with loop.serve(loop.fails(429, "slow down")) as server:
         summary = asked(bundle, server, patience=0.4)
     (entry,) = summary.respondents
-    assert summary.is_refused and "no reply came within 0.4 s of waiting for the rate limit" in str(entry.ended)
+    assert summary.is_refused and "no reply within 0.4 s of the first rejected request (`--patience`)" in str(
+        entry.ended
+    )
     assert entry.requests < 12
     with loop.serve(loop.says(), server.port) as server:
         (again,) = asked(bundle, server).respondents
