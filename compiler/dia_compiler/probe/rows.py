@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dia_compiler.distribute.task import TemplateJob
 
 NUL = b"\0"  # which no attachment has that a reader takes for text
-ADVICE = "make the wrong candidates in the prompt look like the answer, draw the answer's position"
+ADVICE = "make the wrong candidates in the prompt look like the answer, draw the answer's position at random"
 
 WITH_SESSIONS = "sessions, whose answers depend on the model's replies"
 
