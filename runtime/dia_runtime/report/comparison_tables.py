@@ -175,7 +175,11 @@ def selective_tables(result: Score) -> list[Table]:
         for entry in selective["penalties"]
     ]  # fmt: skip
     named = ("model", "penalty", "threshold", "mean points", "answering paid off")
-    return [whole, Table("By the penalty for a wrong answer", named, tuple(penalties), 1, figures=frozenset({3}))]
+    title = (
+        "By the penalty for a wrong answer: mean points, and whether answering paid off, that is, whether the share "
+        "of correct answers exceeds the threshold"
+    )
+    return [whole, Table(title, named, tuple(penalties), 1, figures=frozenset({3}))]
 
 
 def _of(selective: Selective, key: str) -> Estimate:
