@@ -44,7 +44,7 @@ def terms(score: Score) -> Pairs:
     return [
         (
             ", ".join(WITH_POINTS),
-            f"The verdict on a reply: {Verdict.CORRECT.meaning}; {Verdict.SKIPPED.meaning}; {Verdict.WRONG.meaning}.",
+            f"The verdict on a reply: {'; '.join(f'{verdict} means {verdict.meaning}' for verdict in WITH_POINTS)}.",
         ),
         *((verdict, verdict.meaning) for verdict in Verdict if verdict not in WITH_POINTS),
         *((flag.heading, flag.meaning) for flag in FLAGS.values() if _occurs(flag.name, score)),
