@@ -275,10 +275,19 @@ class Lowering:
         return self.report(self.unknown_function(node, node.id))
 
     def unknown_function(self, node: ast.AST, name: str) -> DiaError:
-        help = OF_PYTHON.get(name) or did_you_mean(name, {*library(), *self.namespace.own}) or LIBRARY_HELP
+        help = OF_PYTHON.get(name) or function_help(name, self.namespace)
         if self.values is not None and name in self.values:
             help = f"`{name}` is a value, not a function; remove the parentheses"
         return error_at(self.parsed.source, self.parsed.offset(node), "E304", f"unknown function `{name}`", help)
+
+
+def function_help(name: str, namespace: Namespace) -> str:
+    """Return the help for an unknown function: the most similar name, or a few that share its longest word."""
+    names = {*library(), *namespace.own}
+    word = max(name.split("_"), key=len)
+    alike = sorted(other for other in names if 2 * len(word) >= len(name) and word in other.split("_"))
+    few = f"similar names: {', '.join(alike)}" if 0 < len(alike) <= MOST_ALIKE else None
+    return did_you_mean(name, names) or few or LIBRARY_HELP
 
 
 # Functions of Python whose names do not resemble those that do the same here
@@ -291,7 +300,8 @@ OF_PYTHON = {
 
 def unknown_name(source: Source, offset: int, name: str, namespace: Namespace, names: frozenset[str]) -> DiaError:
     """Return the error for a name without a value at this point."""
-    help = did_you_mean(name, names | CONSTANTS) or names_help(name, names - TEXT_NAMES) or (DECLARE if names else None)
+    all_names = names_help(name, names - NOT_OFFERED) or (DECLARE if names else None)
+    help = did_you_mean(name, names | CONSTANTS) or all_names
     message = f"unknown name `{name}`"
     if name in namespace.own or name in library():
         message, help = f"`{name}` is a function, not a value", f"call it: {name}(...)"
@@ -323,13 +333,15 @@ def check_arity(source: Source, use: Use, minimum: int, maximum: int | None, sig
 
 
 EXACT_ANSWER = "exact(answer)"
+MOST_ALIKE = 6
 LIBRARY_HELP = "`dia functions` lists the library"
-TEXT_NAMES = frozenset({"rounding_rule", "format_instruction", "skip_token", "points"})  # rarely meant
+NOT_OFFERED = frozenset({"answer", "rounding_rule", "format_instruction", "skip_token", "points"})  # rarely meant
 DECLARE = "declare it under `params` or `let`"
 AVAILABLE_IN = {
     "answer": "`let`, `checks`, `mistakes`, `accept`, `accept_if` and the explanation",
     "reply": "`accept_if`",
     "it": "the `where` of a type",
+    **dict.fromkeys(("challenge", "points", "skip_token"), "the `prompt` of benchmark.yaml"),
 }
 
 

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from dia_language.budgets import charge
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean
 from dia_language.expressions.expressions import NUMBERS, as_language_error
-from dia_language.expressions.lowering import LIBRARY_HELP, check_arity, reply_name_help, unknown_name
+from dia_language.expressions.lowering import check_arity, function_help, reply_name_help, unknown_name
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS, REPLY_GUARDS, Unset
 from dia_language.expressions.syntax import CONSTANTS, LITERALS, Source, Use, error_at, is_encodable
@@ -697,5 +697,5 @@ def _unknown_function(source: Source, use: Use, namespace: Namespace) -> DiaErro
     if use.name == "random":
         seeded = "use a parameter: it is drawn from the instance's own seed"
         return error_at(source, use.offset, "E304", "`random` is not available", seeded)
-    help = did_you_mean(use.name, {*library(), *namespace.own}) or LIBRARY_HELP
-    return error_at(source, use.offset, "E304", f"unknown function `{use.name}`", help)
+    message = f"unknown function `{use.name}`"
+    return error_at(source, use.offset, "E304", message, function_help(use.name, namespace))
