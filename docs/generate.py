@@ -194,8 +194,9 @@ ANSWERS_HEAD = (
 )
 WORDS_HEAD = (
     "Built-in lists for the type `words` (`from: NAME`), and for expressions: after `lists: {pets: {words: animals}}`, "
-    "`pets` is a list, as in `[pet for pet in pets if length(pet) == 4]`. Sentences, names and addresses are made from "
-    "the lists, too. Because a change to a list changes bundles, it also increases the revision."
+    "`pets` is a list, as in `[pet for pet in pets if length(pet) == 4]`. `dia types animals` prints the words. "
+    "Sentences, names and addresses are made from the lists, too. Because a change to a list changes bundles, it also "
+    "increases the revision."
 )
 OPTIONS_HEAD = (
     "In a list, set, tuple, matrix or record, an option of the elements can be given next to `type`, for all elements, "

@@ -1,4 +1,4 @@
-"""`dia types`: list the types of parameters and answers, the answer formats and the asset builders."""
+"""`dia types`: list the types of parameters and answers, the answer formats, the asset builders and the word lists."""
 
 from __future__ import annotations
 
@@ -10,30 +10,37 @@ from typing import Any
 import click
 from dia_runtime.commands.terminal import echo
 
+WIDTH = 100  # columns of the words of a list
+
 
 @click.command("types")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 def command(names: tuple[str, ...], as_json: bool) -> int:
-    """List the types of parameters and answers, answer formats and asset builders, or describe those named.
+    """List the types of parameters and answers, answer formats, asset builders and word lists, or describe those named.
 
     \b
     Example:
       dia types integer
       dia types list set
+      dia types animals
     """
     from dia_language.answers import ANSWER_TYPES
+    from dia_language.counts import counted
     from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean
     from dia_runtime.formats import FORMATS
 
     from dia_compiler.assets import BUILDERS
     from dia_compiler.types import TYPES
+    from dia_compiler.types.word_lists import WORD_LISTS, word_list
 
-    every = list(dict.fromkeys([*TYPES, *BUILDERS, *ANSWER_TYPES, *FORMATS]))
+    every = list(dict.fromkeys([*TYPES, *BUILDERS, *ANSWER_TYPES, *FORMATS, *WORD_LISTS]))
     unknown = [name for name in dict.fromkeys(names) if name not in every]
     if unknown:
         raise DiaError(
-            Diagnostic("E401", f"unknown type, format or asset builder `{name}`", None, did_you_mean(name, every))
+            Diagnostic(
+                "E401", f"unknown type, format, asset builder or word list `{name}`", None, did_you_mean(name, every)
+            )
             for name in unknown
         )
     chosen = dict.fromkeys(names or every)
@@ -43,10 +50,15 @@ def command(names: tuple[str, ...], as_json: bool) -> int:
     formats = {name: FORMATS[name] for name in chosen if name in FORMATS}
     answer_facts = [_answer_facts(*pair) for pair in answers.items()]
     format_facts = [_format_facts(*pair) for pair in formats.items()]
+    lists = {name: word_list(name) for name in chosen if name in WORD_LISTS}
+    list_facts = [
+        {"name": name, "summary": WORD_LISTS[name].holds, "revision": WORD_LISTS[name].revision, "words": list(words)}
+        for name, words in lists.items()
+    ]
     if as_json:
         facts = {"types": [_facts(*pair) for pair in types.items()]}
         facts["builders"] = [_facts(*pair) | {"extra": pair[1].extra} for pair in builders.items()]
-        facts |= {"answer_types": answer_facts, "answer_formats": format_facts}
+        facts |= {"answer_types": answer_facts, "answer_formats": format_facts, "word_lists": list_facts}
         echo(json.dumps(facts, indent=2, ensure_ascii=False))
         return 0
     if not names:
@@ -62,6 +74,16 @@ def command(names: tuple[str, ...], as_json: bool) -> int:
         if not names:
             echo(f"\n{heading}")
         _print_facts(entries, kind if names else "", bool(names))
+    if not names:
+        echo("\nWord lists")
+    for name, words in lists.items():
+        size = counted(len(words), "word")
+        echo(
+            f"{'word list ' if names else ''}{click.style(name, bold=True)}: {WORD_LISTS[name].holds}, {size}",
+            is_styled=True,
+        )
+        if names:
+            echo(click.wrap_text(", ".join(words), WIDTH, "  ", "  "))
     return 0
 
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from dia_compiler.commands.cli import run
+from dia_compiler.types.word_lists import word_list
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,18 @@ def test_all_types_are_listed_under_headings(capsys: pytest.CaptureFixture[str])
         "Asset builders",
         "Answer types",
         "Answer formats",
+        "Word lists",
     ]
+
+
+def test_a_word_list_is_shown_with_its_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["types", "animals"]) == 0
+    first, *words = capsys.readouterr().out.splitlines()
+    assert first == "word list animals: animals, 254 words"
+    assert max(map(len, words)) <= 100 and " ".join(words).split()[:2] == ["aardvark,", "albatross,"]
+    assert run(["types", "animals", "--json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)["word_lists"]
+    assert entry["words"] == list(word_list("animals"))
 
 
 def test_a_group_is_listed_and_names_are_shown_next_to_unknown_ones(capsys: pytest.CaptureFixture[str]) -> None:
