@@ -8,7 +8,7 @@ from typing import Any
 from dia_language.diagnostics import did_you_mean
 from dia_language.numbers.values import Value
 
-from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, option
+from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, between, option, written
 from dia_compiler.types.plain_options import amount_option, texts_option
 from dia_compiler.types.word_lists import WORD_LISTS, word_list
 
@@ -42,6 +42,14 @@ class Words(Domain):
             return False
         words = value.split(" ")
         return self.low <= len(words) <= self.high and self.word_set.issuperset(words)
+
+    def refusal(self, value: Value) -> str | None:
+        if not isinstance(value, str):
+            return None
+        unknown = next((word for word in value.split(" ") if word not in self.word_set), None)
+        if unknown is None:
+            return f"{written(value)} does not have {between(self.low, self.high)} words"
+        return f"`{unknown}` is not one of the {len(self.words):,} words of the list"
 
     @property
     def count(self) -> int:
