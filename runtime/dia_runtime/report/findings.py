@@ -131,11 +131,10 @@ def _unparsed(result: Score) -> Iterator[str]:
             for model in sorted(many, key=_unparsed_share, reverse=True)
         ]
         run, chain = shlex.quote(worst["run"]), result.get("chain", "strict")
-        other = "strict" if chain == "lenient" else "lenient"
+        audit = f"`dia audit {run} --chains {chain},lenient` lists those that `lenient` reads differently; "
         yield (
             f"Replies that could not be parsed count as wrong: {_joined(listed)}. "
-            f"`dia audit {run} --chains {chain},{other}` lists those that `{other}` reads differently; "
-            f"`dia show {run} QUESTION` prints the replies to a question."
+            f"{'' if chain == 'lenient' else audit}`dia show {run} QUESTION` prints the replies to a question."
         )
 
 

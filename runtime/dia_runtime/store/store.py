@@ -644,7 +644,11 @@ def require_root(store: Store, questions_root: str, first: Store | None = None) 
         whose = "the bundle" if first is None else f"`{first.path}`"
         roots = f"the hash of its questions (questions root) is {root}, and that of {whose} is {questions_root}"
         message = f"`{store.path}` is a run of other questions: {roots}"
-        help = "name the bundle whose questions were asked" if first is None else "name only runs of the same questions"
+        help = "name only runs of the same questions"
+        if first is None:
+            help = (
+                "name the bundle whose questions were asked; to ask another bundle, name another run (`dia run` has -o)"
+            )
         raise DiaError(Diagnostic("E802", visible(message), None, help), 3)
 
 
