@@ -11,7 +11,9 @@ from dia_runtime.scoring.results import Model, Money, Score, Usage, Used
 from dia_runtime.scoring.usage import COUNTS, money_text
 
 UNKNOWN = "\N{EM DASH}"
-TITLE = "Tokens, time and cost of the graded replies"
+TITLE = (
+    "Tokens, time and cost of the graded replies; seconds add up over requests, also those that ran at the same time"
+)
 PARTLY = " (n of m: known for n of m replies)"
 HEADINGS = (
     *("replies", "prompt tokens", "completion tokens", "reasoning tokens", "seconds", "US dollars"),
