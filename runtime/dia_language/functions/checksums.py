@@ -38,8 +38,9 @@ def digest(name: str, data: bytes) -> bytes:
 def second_digest(name: str, data: bytes) -> bytes:
     """The digest of `data` by the hash function called `name`, from an independent implementation, for use in `checks`.
 
-    `digest`, `sha256` and the like use Python's standard library; this function uses pycryptodome. It supports md5,
-    sha1, sha2 and sha3 in all lengths, blake2b and blake2s. Raises an error for any other name.
+    `digest`, `sha256` and the like use Python's standard library; this function uses pycryptodome. `name` is md5,
+    sha1, sha224, sha256, sha384, sha512, sha3_224, sha3_256, sha3_384, sha3_512, blake2b or blake2s. Raises an error
+    for any other name.
 
     Examples:
         second_digest("sha256", utf8("abc")) == digest("sha256", utf8("abc")) -> True
