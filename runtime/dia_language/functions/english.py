@@ -72,8 +72,8 @@ def a_or_an(phrase: Phrase) -> str:
     """`phrase` with its indefinite article: an before a vowel sound, otherwise a.
 
     `phrase` is a text, an integer, or a noun as a record of `one` and `many`. The sound decides, not the letter: there
-    are rules for silent h, for u and eu as in you, for acronyms and for numbers in digits, and lists of exceptions.
-    Pronunciation is American ("an herb").
+    are rules for silent h, for words that begin like "you" (university, European), for acronyms and for numbers in
+    digits, and lists of exceptions. Pronunciation is American ("an herb").
 
     Examples:
         a_or_an("hour") -> "an hour"
@@ -92,14 +92,15 @@ def a_or_an(phrase: Phrase) -> str:
 def agree(person: Record, singular: str, plural: str) -> str:
     """The verb form that agrees with the person's pronoun: `plural` for they, otherwise `singular`.
 
-    `person` is a value of the type `name` with `pronouns: true`: a record in which `plural` is true or false.
+    `person` is a value of the type `name` with `pronouns: true`: a record with a field that is also called `plural`,
+    which is true for they and otherwise false.
 
     Examples:
         agree({"name": "Robin", "they": "they", "plural": true}, "eats", "eat") -> "eat"
     """
     if type(person.get("plural")) is not bool:
         raise LanguageError(
-            "`agree` needs a person with pronouns: a record in which `plural` is true or false",
+            "`agree` needs a person with pronouns: a record whose field `plural` is true or false",
             "draw it with `{type: name, pronouns: true}`",
         )
     return plural if person["plural"] else singular
