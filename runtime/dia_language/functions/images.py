@@ -213,9 +213,9 @@ def _tagged(text: bytes, tag: int, order: str) -> str:
 def hidden_in(data: bytes) -> bytes:
     """The bytes hidden in the lowest bits of a PNG picture's samples, for example by the asset builder `png`.
 
-    Samples are read row by row, with red, green and blue of each pixel in this order. The highest bit of each byte
-    comes first. The first 32 bits are the number of hidden bytes. Raises an error if the picture has no room for that
-    many.
+    Samples are read row by row, with red, green and blue of each pixel in this order. Each gives one bit. The first 32
+    bits are the number of hidden bytes, and the next ones are these bytes; the highest bit of every number and byte
+    comes first. Raises an error if the picture has no room for that many bytes.
 
     Examples:
         hex(hidden_in(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAgAAAAFCAAAAABd+vKJAAAAFUlE"
