@@ -1,4 +1,4 @@
-"""Deriving keys and password hashes from secrets. Salt and cost are arguments."""
+"""Deriving keys and password hashes from secrets. Salts and iteration counts are arguments; nothing is random."""
 
 from __future__ import annotations
 
