@@ -32,12 +32,12 @@ NUMBERS = {month[:3]: number for number, month in enumerate(MONTHS, 1)}
 def log_lines(text: str, style: str, year: int = 0) -> list[Record]:
     r"""The lines of a log as records, in order. A field that is missing or written as - is `none`.
 
-    `style` selects the format. common and combined (web servers): ip, user, time, method, path, protocol, status and
-    size; combined adds referrer and agent. syslog (RFC 5424, without structured data): priority, time, host, program,
-    pid, msgid and message. auth (as in auth.log): time, host, program, pid and message; `year` is the year of the first
-    line, and a month earlier than that of the previous line starts the next year. json: the fields of each object.
-    Times are in UTC, without fractions of a second. Empty lines are skipped. Raises an error for a line that does not
-    match the format.
+    `style` is the format, which determines the fields. With common (web servers), they are ip, user, time, method,
+    path, protocol, status and size; with combined, also referrer and agent; with syslog (RFC 5424, without structured
+    data), priority, time, host, program, pid, msgid and message; with auth (as in auth.log), time, host, program, pid
+    and message; with json, those of the object on each line. Only auth uses `year`: it is the year of the first line,
+    and a month earlier than that of the previous line starts the next year. Times are in UTC, without fractions of a
+    second. Empty lines are skipped. Raises an error for a line that does not match the format.
 
     Examples:
         log_lines("192.0.2.7 - - [31/Jan/2026:12:30:05 +0000] \"GET /a HTTP/1.1\" 200 512", "common")[0].path
