@@ -148,7 +148,7 @@ def length(scope: Scope, name: str, *path: Value) -> int:
 
 
 def quoted_text(scope: Scope, name: str, *path: Value) -> str:
-    """Return the reply's text between two lines of backticks that it does not contain. Raises Unset."""
+    """Return the reply's text between two lines of backticks. Raises Unset."""
     reply_text = text(scope, name, *path)
     if not isinstance(reply_text, str):
         raise LanguageError(f"`{name}` is several replies", f"quote one of them: `quoted({name}[0])`")

@@ -26,10 +26,10 @@ FOR_PYTHON, FOR_C = re.compile(r"[^ !#-\[\]-~]"), re.compile(r"[^ !#->@-\[\]-~]"
 
 @library_function
 def quoted(text: str, style: str = "marks") -> str:
-    r"""`text` between two lines of backticks that it does not contain, or as a string literal of a language.
+    r"""`text` between two lines of backticks, or as a string literal of a programming language.
 
-    `style` is marks, python, c, json, javascript, sql or shell. With marks, the text is on its own lines, and the
-    lines of backticks are longer than any run of backticks in it. The other styles give a literal on one line (for
+    `style` is marks, python, c, json, javascript, sql or shell. With marks, the text is on its own lines, and
+    both lines of backticks are longer than any run of backticks in it. The other styles give a literal on one line (for
     shell, one word). Everything except printable ASCII is escaped, but not in sql and shell, which have no such
     escapes. In c, non-ASCII characters become octal escapes of their UTF-8 bytes. Raises an error for any other style,
     and for a NUL character in a style that cannot represent it.
