@@ -34,7 +34,7 @@ FIGURES: dict[str, tuple[str, int, int]] = {
     "tokens": ("tokens per question", 1, 0),
 }
 EXPLAINED = {
-    "over_niceness": "Over-niceness is the share of wrong predictions that missed the positive class.",
+    "over_niceness": "Over-niceness is the share of wrong predictions that are negative (the outcome was positive).",
     "exact": "Exact order is the share of valid rankings that are entirely right.",
 }
 Row = tuple[str, str, SessionBlock]  # template, model, figures
