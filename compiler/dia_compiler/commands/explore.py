@@ -37,7 +37,12 @@ ENDINGS = {
 
 @click.command("explore")
 @click.argument("spec", type=click.Path(path_type=Path))
-@click.option("--bank", type=click.Path(path_type=Path), required=True, help="Bank that the new items join.")
+@click.option(
+    "--bank",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Bank whose scale is used for the new items; it is not changed.",
+)
 @click.option("--model", required=True, metavar="NAME", help="Model to ask, as for `dia run`.")
 @click.option(
     "--ability",
@@ -90,8 +95,9 @@ def command(
     model is first asked three of them, then two more, then the other five. An item whose success rate is clearly far
     from one half is dropped on the way; after the last instance, an item is accepted if its success rate is close to
     one half with sufficient probability. If the model is beyond the bank (its ability is a logit or more above or below
-    all items there), an item has ten further instances. Accepted items become a bundle and join the bank, whose scale
-    does not change. If `dia explain --save` wrote the bank, the search predicts difficulties, to ask fewer questions.
+    all items there), an item has ten further instances. Accepted items become a bundle, and are added to a copy of the
+    bank, on the same scale. If `dia explain --save` wrote the bank, the search predicts difficulties, to ask fewer
+    questions.
 
     All files are in --out. To resume an interrupted search, repeat the command; nothing is asked twice.
 
