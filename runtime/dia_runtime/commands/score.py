@@ -161,7 +161,7 @@ class ScoreOptions(GradingOptions):
     choices=["bca", "percentile", "bound", "none"],
     default="bca",
     help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. bound: a wider interval, "
-    "which allows for new items on which the figure is lower or higher than on any of these.",
+    "computed with one more item that has the lowest or the highest possible value.",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."
