@@ -217,8 +217,8 @@ def command(options: ScoreOptions) -> int:
     uncertain ranks, unparsed or truncated replies, errors. Tables show shares in percent; JSON has values between
     0 and 1. While a run has errors, a figure is printed as a range: its lowest and highest possible value.
 
-    Labels for --by: category, domain, level, skill, variant, template, item, adversarial, number, and those in the
-    file of --labels.
+    Labels for --by: category, domain, level, skill, variant, template, item, adversarial (what could mislead the
+    model), number (the number that a published benchmark gave the template), and those in the file of --labels.
 
     \b
     Example:
