@@ -56,7 +56,9 @@ PICTURES: dict[str, Picture] = {
     "domains": Picture("verdicts by domain", SCORE, domains),
     "categories": Picture("verdicts by category", SCORE, categories),
     "drop": Picture("score lost to wrong answers, by model", SCORE, drop),
-    "risk-coverage": Picture("share of wrong answers over the share of answered questions", SCORE, risk_coverage),
+    "risk-coverage": Picture(
+        "risk (share of wrong answers) against coverage (share of questions answered)", SCORE, risk_coverage
+    ),
     "comparisons": Picture("differences between all pairs of models", (*SCORE, "comparisons"), comparisons),
     "correlation": Picture("which models solve the same items", SCORE, correlation),
     "flags": Picture("unparsed, truncated and other flagged replies, by model", SCORE, flags),

@@ -122,7 +122,7 @@ def risk_coverage(data: PictureData) -> Drawing:
     entries = [(series(number), f"{number + 1} {model['model']}") for number, model in enumerate(models)]
     sample = line_legend if any(map(has_curve, models)) else dot_legend
     key, height = sample(entries, left, bottom + 48, right - left)
-    words = "Risk over coverage. " + "; ".join(_stop(model) for model in models[:12]) + "."
+    words = "Risk against coverage. " + "; ".join(_stop(model) for model in models[:12]) + "."
     return Drawing("Risk and coverage", words, width, bottom + 54 + height, (*marks, *key))
 
 
