@@ -368,7 +368,7 @@ class Money(TypedDict):
 class Usage(TypedDict):
     """What the graded replies used: tokens, time and money. Those of other roles, such as a judge, are not included."""
 
-    replies: Annotated[Count, "Number of replies, without errors, in all wordings."]
+    replies: Annotated[Count, "Number of replies without errors, including those to variants."]
     correct: Annotated[Count, "How many of them are correct."]
     prompt_tokens: Annotated[Used, "Tokens of the prompts."]
     completion_tokens: Annotated[Used, "Tokens of the replies."]
