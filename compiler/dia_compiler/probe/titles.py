@@ -78,8 +78,8 @@ TITLES = {
     },
     "repeats of the commonest number": "occurrences of the most frequent number",
     "repeats of each number": "mean occurrences of a number",
-    "zeros": "occurrences of 0",
-    "ones": "occurrences of 1",
+    "zeros": "occurrences of the digit 0",
+    "ones": "occurrences of the digit 1",
     "longest line": "length of the longest line",
     "longest word": "length of the longest word",
 }
