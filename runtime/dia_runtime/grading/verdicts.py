@@ -28,7 +28,12 @@ class Verdict(StrEnum):
     SKIPPED = "skipped", "skipped", "an abstention in the requested form"
     WRONG = "wrong", "wrong", "any other answer, or a refusal", True
     UNPARSED = "unparsed", "unparsed", "No answer could be read from the reply; it counts as wrong.", True
-    ERROR = "error", "errors", "There is no reply yet, and a retry may succeed. Until then, figures are ranges."
+    ERROR = (
+        "error",
+        "errors",
+        "There is no reply yet, and a retry may succeed. While there are errors, each figure is a range: from all of "
+        "them wrong to all of them correct.",
+    )
 
     def __new__(cls, text: str, plural: str = "", meaning: str = "", counts_as_wrong: bool = False) -> Verdict:
         """Create the member with its attributes; the member itself is the text."""

@@ -71,7 +71,8 @@ def _errors(result: Score) -> Iterator[str]:
     if counts:
         yield (
             f"Questions that ended in an error: {_listed(counts)}. {_most_frequent_cause(result)}"
-            "Until they have replies, figures are ranges. The same `dia run` command asks them again; "
+            "Until they have replies, each figure is a range: from all of them wrong to all of them correct. The same "
+            "`dia run` command asks them again; "
             "`--errors wrong` counts them as wrong."
         )
 
@@ -147,8 +148,8 @@ def _lost_to_format(result: Score) -> Iterator[str]:
 def _old_rules(result: Score) -> Iterator[str]:
     if result.get("rules", RULES) < RULES and result["bundle"] is not None:
         yield (
-            "The bundle was frozen under older rules of reading, and is graded by them: text around the tags makes a "
-            "reply unparsed (unless `--chain lenient` reads it). Compile the specs again to use the current rules."
+            "The bundle was frozen under older rules for reading replies, and is graded by them: text around the tags "
+            "makes a reply unparsed (unless `--chain lenient` reads it). Compile the specs again to use the new rules."
         )
 
 
