@@ -440,8 +440,8 @@ HEALTH_WARNINGS: dict[str, str] = {
         "shuffled `choices` are not checked."
     ),
     "few-instances": (
-        "The template can make fewer instances than `dia compile` asks for without --k, so the compile fails. Only "
-        "`dia check` looks for it."
+        "The template can make fewer instances than `dia compile` needs by default (5, or the template's `instances`), "
+        "so that compile fails. Only `dia check` looks for it."
     ),
     "flat-examples": (
         "The answer is a list, but `rejects` has single values. Each is a separate reply; `[[a, b]]` is one reply with "
