@@ -438,7 +438,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E727": (
         "corpus that cannot be scanned",
-        "A file is missing, damaged or unpacks to far more than the limit, or there is nothing to search for.",
+        "A file is missing or damaged, or unpacks to far more than the limit, or there is nothing to search for.",
     ),
     # Runs and scores
     "E801": ("not a run", "The file is missing or is not a run. Name a file that `dia run` made."),
