@@ -52,7 +52,7 @@ class PrimitiveRoots(Domain):
 class PrimitiveRootType(ParameterType):
     summary = "a primitive root of a prime p: its powers modulo p are all numbers from 1 to p - 1"
     options = {
-        "of": option("data", "the prime p; p - 1 must be factored, so a large p should be a safe prime", required=True)
+        "of": option("data", "the prime p; dia factors p - 1, so a large p should be a safe prime", required=True)
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:

@@ -15,7 +15,8 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
     "length": any_of(
         integer(minimum=1, maximum=100_000),
         EXPRESSION_TEXT,
-        words="The number of elements of a list. If it is at most 6, the example in the prompt has as many.",
+        words="The number of elements. If it is at most 6 (for a set, 3), the example in the format's instruction has "
+        "as many.",
     ),
     "separator": nonempty("The separator between elements (default a comma)."),
     "round": mapping(

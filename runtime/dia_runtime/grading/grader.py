@@ -8,9 +8,9 @@
   Where the comparison says that the question is unanswerable, the skip token is correct and nothing else is.
 - wrong: everything else, also what cannot be read as the type, and what can be proven neither right nor wrong.
 
-Strict and lenient chains read strictly and leniently. A chain that a format names verbatim (compat of xml) reads
-nothing: the extracted text is compared as a string with the wrapped canonical text (correct), then with the wrapped
-skip token (skipped), else it is wrong; so is a reply that does not exist.
+Strict and lenient chains read strictly and leniently. A chain that a format names verbatim (`compat` of the format
+`xml`) reads nothing: the extracted text is compared as a string with the wrapped canonical text (correct), then with
+the wrapped skip token (skipped), else it is wrong; so is a reply that does not exist.
 """
 
 from __future__ import annotations
