@@ -35,8 +35,8 @@ def log_lines(text: str, style: str, year: int = 0) -> list[Record]:
     `style` is the format, which determines the fields. With common (web servers), they are ip, user, time, method,
     path, protocol, status and size; with combined, also referrer and agent; with syslog (RFC 5424, without structured
     data), priority, time, host, program, pid, msgid and message; with auth (as in auth.log), time, host, program, pid
-    and message; with json, those of the object on each line. Only auth uses `year`: it is the year of the first line,
-    and a month earlier than that of the previous line starts the next year. Times are in UTC, without fractions of a
+    and message; with json, those of the object on each line. Only auth uses `year`, which is the year of the first
+    line; where the month goes back, as from Dec to Jan, the next year starts. Times are in UTC, without fractions of a
     second. Empty lines are skipped. Raises an error for a line that does not match the format.
 
     Examples:
