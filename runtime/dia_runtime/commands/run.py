@@ -294,7 +294,7 @@ def _progress_lines() -> Report:
 def _summary_lines(summary: RunSummary) -> Iterator[str]:
     total = summary.questions * summary.attempts
     for entry in summary.respondents:
-        from_before = f", {entry.kept:,} of them from an earlier run" if entry.kept else ""
+        from_before = f", {entry.kept:,} of them already in the run" if entry.kept else ""
         errors = f", {counted(entry.errors, 'error')}" if entry.errors else ""
         errors += (
             f"; stopped early: {entry.ended}" if entry.ended and not entry.is_refused else ""

@@ -72,7 +72,7 @@ def test_a_run_tells_where_it_lies(tiny: Make) -> None:
     assert result.stdout.split() == ["build/runs/tiny-oracle.run", "build/runs/tiny-guess.run"]
     assert result.stderr.splitlines() == ["oracle: 6 of 6 replies", "guess: 6 of 6 replies"]
     again = called("run", bundle, "--model", "oracle")
-    assert again.stderr.splitlines() == ["oracle: 6 of 6 replies, 6 of them from an earlier run"]
+    assert again.stderr.splitlines() == ["oracle: 6 of 6 replies, 6 of them already in the run"]
 
 
 def test_a_run_with_out_holds_all_models(tiny: Make) -> None:
@@ -453,7 +453,7 @@ def test_a_run_under_the_name_that_older_versions_gave_it_is_continued(
     old, bundle = Path("build/runs/tiny-simulated-theta-1.run"), tiny()
     called("run", bundle, "--model", "simulated:theta=-1", "--limit", 2, "-o", old)
     result = called("run", bundle, "--model", "simulated:theta=-1")
-    assert result.stdout.split() == [str(old)] and "2 of them from an earlier run" in result.stderr
+    assert result.stdout.split() == [str(old)] and "2 of them already in the run" in result.stderr
     other = called("run", bundle, "--model", "simulated:theta=--1", "--json", "-q").exception
     assert isinstance(other, DiaError), "not a number"
     # The file of that name is only continued for a model that is in it.

@@ -74,7 +74,7 @@ def test_prompts_are_laid_out_and_replies_are_read_back(
     for name in names:
         (folder / f"{name}.reply.txt").write_text("<xml>1</xml>", encoding="utf-8")
     assert run(command) == 0
-    assert "6 of 6 replies, 2 of them from an earlier run" in capsys.readouterr().err
+    assert "6 of 6 replies, 2 of them already in the run" in capsys.readouterr().err
     assert texts(out)["tiny/sum_0/0 1"] == "<xml>8</xml>"  # what was read stays
 
 

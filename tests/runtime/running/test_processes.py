@@ -280,7 +280,7 @@ def test_a_run_that_waits_for_another_process_says_so(tiny: Make, laid_down: Pat
         assert process.stderr.readline() == "oracle: waiting for 5 questions that another process is asking\n"
         store.save(1, [(position, 1, Reply("mine")) for position, _ in PAIRS[1:3]])
         other.unregister()
-        assert "oracle: 6 of 6 replies, 3 of them from an earlier run" in process.communicate(timeout=30)[1]
+        assert "oracle: 6 of 6 replies, 3 of them already in the run" in process.communicate(timeout=30)[1]
         assert process.returncode == 0
 
 
