@@ -188,4 +188,4 @@ def _score(path: Path, line: int, name: str, cell: Any) -> tuple[float, float]:
 
 
 def _refused(path: Path, line: int, name: str, cell: Any) -> DiaError:
-    return input_error("E891", f"`{str(cell)[:40]}` at `{name[:40]}` is not a score", path, line, 1, HELP)
+    return input_error("E891", f"`{str(cell)[:40]}` in the column `{name[:40]}` is not a score", path, line, 1, HELP)

@@ -101,9 +101,9 @@ def test_packed_tables_and_parquet_are_read_alike(call: Call) -> None:
     ("text", "said"),
     [
         ("model,a,b\nx,1,0\ny,,\n", "error[E891]: `y` has no replies"),
-        ("model,a,b\nx,1,0\ny,2,0\n", "t.csv:3:1: error[E891]: `2` at `a` is not a score"),
-        ("model,a,b\nx,1,0\ny,7/5,0\n", "t.csv:3:1: error[E891]: `7/5` at `a` is not a score"),
-        ("model,a,b\nx,1,0\ny,one,0\n", "`one` at `b`".replace("`b`", "`a`")),
+        ("model,a,b\nx,1,0\ny,2,0\n", "t.csv:3:1: error[E891]: `2` in the column `a` is not a score"),
+        ("model,a,b\nx,1,0\ny,7/5,0\n", "t.csv:3:1: error[E891]: `7/5` in the column `a` is not a score"),
+        ("model,a,b\nx,1,0\ny,one,0\n", "`one` in the column `a` is not a score"),
         ("model,a,b\nx,1,0\ny,1\n", "the row has 2 cells, but the header has 3 columns"),
         ("model,a,a\nx,1,0\ny,1,0\n", "two columns are named `a`"),
         ("model,a,b\nx,1,0\nx,1,0\n", "two rows are named `x`"),
