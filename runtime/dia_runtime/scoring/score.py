@@ -170,7 +170,7 @@ def _require_numbers(resamples: int, seed: int, difference: float | None) -> Non
         raise DiaError(Diagnostic("E811", message, None, "any other integer does, such as 0"))
     if difference is not None and not 0 < difference <= 2:
         message = f"`difference` must be above 0 and at most 2 (scores range from -1 to 1), not {difference}"
-        help = "write a share, for example 0.05 for five percentage points"
+        help = "for example, 0.05 is a difference of five percentage points in accuracy"
         raise DiaError(Diagnostic("E811", message, None, help))
 
 

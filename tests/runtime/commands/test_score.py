@@ -159,7 +159,7 @@ def test_the_option_stands_alone_or_before_a_figure() -> None:
         ("--resamples", "2000000", "not 2,000,000\n  help: 10,000 is usually enough"),
         ("--seed", "-1", "`seed` must be between 0 and 2**63 - 1, not -1"),
         ("--difference", "5", "`difference` must be above 0 and at most 2 (scores range from -1 to 1), not 5.0\n"),
-        ("--difference", "nan", "not nan\n  help: write a share, for example 0.05 for five percentage points"),
+        ("--difference", "nan", "not nan\n  help: for example, 0.05 is a difference of five percentage points"),
         ("--by", "company", "help: for labels of models, name their file with `--labels`"),
         ("--labels", "nowhere.yaml", "no file `nowhere.yaml`"),
     ],
