@@ -647,7 +647,8 @@ def require_root(store: Store, questions_root: str, first: Store | None = None) 
         help = "name only runs of the same questions"
         if first is None:
             help = (
-                "name the bundle whose questions were asked; to ask another bundle, name another run (`dia run` has -o)"
+                "name the bundle from which the run was made; "
+                "to ask the questions of another bundle, use another run file: `dia run BUNDLE -o FILE`"
             )
         raise DiaError(Diagnostic("E802", visible(message), None, help), 3)
 
