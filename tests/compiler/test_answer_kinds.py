@@ -82,7 +82,7 @@ def test_a_share_that_fails_is_nothing() -> None:
 
 # what is wrong with an answer or a format, and the message with its place
 FAULTS: list[tuple[str, str, str]] = [
-    ("{value: n, type: integer, units: [km, 5]}", "{kind: xml}", "5:47: error[E203]: `units` must be text; this is an integer"),
+    ("{value: n, type: integer, units: [km, 5]}", "{kind: xml}", "5:47: error[E203]: an entry of `units` must be text; this is an integer"),
     ("{value: n, type: choice, of: [one]}", "{kind: xml}", "need `of`, from 2 to 1,000 labels"),
     ("{value: n, type: integer, operators: [+]}", "{kind: xml}", "5:35: error[E404]: answers of type integer have no option `operators`"),
     ("{value: n, type: arithmetic, operators: ['%']}", "{kind: xml}", "5:49: error[E404]: `operators` must be a list of operators from + - * / **"),

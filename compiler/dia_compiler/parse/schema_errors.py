@@ -120,9 +120,11 @@ class _SchemaError:
 
     @property
     def name(self) -> str:
-        """The nearest key above, with which messages begin."""
+        """The key or the entry of a list that is wrong, with which messages begin."""
         names = [part for part in self.path if isinstance(part, str)]
-        return f"`{names[-1]}`" if names else "this file"
+        if not names:
+            return "this file"
+        return f"an entry of `{names[-1]}`" if isinstance(self.path[-1], int) else f"`{names[-1]}`"
 
     def diagnostic(self, code: str, message: str, help: str | None = None, place: Position | None = None) -> Diagnostic:
         """Return an error at this place, or at another one."""
@@ -257,12 +259,11 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
     node = error.node
     shape = "a mapping" if isinstance(node, Mapping) else "a list" if isinstance(node, Sequence) else ""
     if shape and "text" in kinds and shape not in kinds:
-        name = f"an entry of {error.name}" if error.path and isinstance(error.path[-1], int) else error.name
         is_expression = "true or false" in kinds and error.error.schema != DEFINITIONS["template"]
         one, several = ("an expression", "expressions") if is_expression else ("text", "texts")
         excerpt = _short_flow(node)
         what = f"`{excerpt}` as {shape}" if excerpt else f"{shape} here"
-        message = f"{name} must be {one}, but YAML reads {what}"
+        message = f"{error.name} must be {one}, but YAML reads {what}"
         help = "quote the whole value" + (f", as in `{quoted(excerpt)}`" if excerpt else "")
         help += ", or put it on its own lines after `|`"
         if isinstance(node, Mapping) and node.pairs and not node.is_flow:
@@ -270,7 +271,7 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
         if error.path == ("choices", "distractors"):
             help = "quote the whole list: `distractors: '[n - 1, n + 1]'`"
         if "a list" in kinds:
-            message, help = f"{name} must be {one} or a list of {several}, but YAML reads {what}", QUOTE_EACH
+            message, help = f"{error.name} must be {one} or a list of {several}, but YAML reads {what}", QUOTE_EACH
         yield error.path, error.diagnostic("E306", message, help)
         return
     mend_text: str | None = None
@@ -394,7 +395,11 @@ PATTERNS: tuple[tuple[str, str, str], ...] = (
     ("^= ", "a number or an expression", "write an expression after `= `, as in `= n + 1`"),
     ("^[0-9]+", "a version with three numbers", "write three numbers, such as 1.0.0"),
     ("^[a-z]", "a name of at most 64 lowercase letters, digits and _", "start with a letter from a to z"),
-    ("^[A-Za-z][A-Za-z0-9_]{", "a name of at most 64 letters, digits and _", "start with a letter from a to z"),
+    (
+        "^[A-Za-z][A-Za-z0-9_]{",
+        "a name of at most 64 letters, digits and _",
+        "start with a letter from a to z",
+    ),
     ("^[A-Za-z]", "a name with its arguments in parentheses", "write `double(x)`, or `name()` without arguments"),
 )
 
