@@ -280,6 +280,8 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
     if "a mapping" in kinds and isinstance(node, Sequence):
         mend_text = _help_for_list(node, error.path)
     mend_text = mend_text or form_of(error.error.schema, node, error.path)
+    if isinstance(node, Scalar) and isinstance(node.value, int) and "." in node.text:
+        shape = "a decimal"  # such as 1.0, which has the value of an integer
     shape = shape or (described(data(node)) if data(node) is not None else "nothing")
     yield error.path, error.diagnostic("E203", f"{error.name} must be {or_of(kinds)}; this is {shape}", mend_text)
 
