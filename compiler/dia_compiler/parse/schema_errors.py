@@ -396,10 +396,10 @@ def _pattern_words(pattern: str) -> tuple[str, str | None]:
 PATTERNS: tuple[tuple[str, str, str], ...] = (
     ("^= ", "a number or an expression", "write an expression after `= `, as in `= n + 1`"),
     ("^[0-9]+", "a version with three numbers", "write three numbers, such as 1.0.0"),
-    ("^[a-z]", "a name of at most 64 lowercase letters, digits and _", "start with a letter from a to z"),
+    ("^[a-z]", "a name of at most 64 lowercase letters, digits and underscores", "start with a letter from a to z"),
     (
         "^[A-Za-z][A-Za-z0-9_]{",
-        "a name of at most 64 letters, digits and _",
+        "a name of at most 64 letters, digits and underscores",
         "start with a letter from a to z",
     ),
     ("^[A-Za-z]", "a name with its arguments in parentheses", "write `double(x)`, or `name()` without arguments"),
