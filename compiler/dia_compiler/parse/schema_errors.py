@@ -270,6 +270,8 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
             help += f"; the `: ` after `{node.pairs[0][0].text}` makes a key"
         if error.path == ("choices", "distractors"):
             help = "quote the whole list: `distractors: '[n - 1, n + 1]'`"
+        if error.path[:1] == ("requires",):
+            help = "write one mapping for each requirement, as in `requires: [{extra: images}, {tool: php}]`"
         if "a list" in kinds:
             message, help = f"{error.name} must be {one} or a list of {several}, but YAML reads {what}", QUOTE_EACH
         yield error.path, error.diagnostic("E306", message, help)

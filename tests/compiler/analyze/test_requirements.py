@@ -74,3 +74,9 @@ def test_what_cannot_be_required(
     assert run(["check", str(specs)]) == 2
     told = capsys.readouterr().err
     assert f"error[{code}]" in told and "here.yaml:3:" in told
+
+
+def test_a_list_of_names_gets_the_form_of_several_requirements(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (specs / "here.yaml").write_text(TEMPLATE.format(name="here", requires="{extra: [images, binary]}"))
+    assert run(["check", str(specs / "here.yaml")]) == 2
+    assert "help: write one mapping for each requirement, as in `requires: [{extra: " in capsys.readouterr().err
