@@ -31,8 +31,8 @@ class Verdict(StrEnum):
     ERROR = (
         "error",
         "errors",
-        "There is no reply yet, and a retry may succeed. While there are errors, each figure is a range: from all of "
-        "them wrong to all of them correct.",
+        "There is no reply yet, and a retry may succeed. While there are errors, each figure is a range, from "
+        "its value if they are all wrong to its value if they are all correct.",
     )
 
     def __new__(cls, text: str, plural: str = "", meaning: str = "", counts_as_wrong: bool = False) -> Verdict:
