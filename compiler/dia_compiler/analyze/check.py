@@ -441,11 +441,11 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "few-instances": (
         "The template can make fewer instances than `dia compile` needs by default (5, or the template's `instances`), "
-        "so that compile fails. Only `dia check` looks for it."
+        "so `dia compile` fails. Only `dia check` looks for it."
     ),
     "flat-examples": (
-        "The answer is a list, but `rejects` has single values. Each is a separate reply; `[[a, b]]` is one reply with "
-        "a list."
+        "The answer is a list, but `rejects` in an example lists single values, such as `[a, b]`. These are two "
+        "replies of one element each. To reject the reply `[a, b]`, write `[[a, b]]`."
     ),
     "k-equals-d": "The bundle contains every instance that the template can make, but `instances: all` is not set.",
     "low-acceptance": "Fewer than one draw in a hundred satisfies every `where`.",
@@ -455,8 +455,8 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "oversized-prompt": "A prompt is longer than 32,000 characters.",
     "record-in-prompt": (
-        "A prompt prints a person with pronouns, or a row, as a whole: `{name: Ann, they: she, ...}`. Probably one of "
-        "its fields is meant."
+        "A prompt prints a whole record, such as `{name: Ann, they: she, ...}`, for a `name` with `pronouns` or a "
+        "`row`. Probably one of its fields is meant."
     ),
     "shadowed-function": "A function of the spec hides a library function.",
     "shortcut": (
@@ -468,7 +468,8 @@ HEALTH_WARNINGS: dict[str, str] = {
         'probably meant. Or a text in an expression has such braces but is not an f-string; `f"{a}"` is probably meant.'
     ),
     "unlisted-options": (
-        "The prompt of a multiple choice does not print `{{ options }}`, so the model does not see the options."
+        "The prompt of a multiple-choice question does not print `{{ options }}`, so the model does not see the "
+        "options."
     ),
     "unused-parameter": "A parameter is used neither in the prompt nor in the answer.",
     "xor-as-power": "An expression has `x ^ 2`, which is the exclusive or of bits. A power is `x ** 2`.",
