@@ -259,8 +259,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E510": (
         "indistinguishable options",
-        "Two options of a multiple choice have the same text, or one is empty. Distractors must differ from the "
-        "right option and from each other.",
+        "Two options of a multiple-choice question have the same text, or one is empty. Distractors must differ from "
+        "the right option and from each other.",
     ),
     "E511": (
         "variant with a different answer",
@@ -397,9 +397,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E718": (
         "missing or wrong passphrase",
-        "The passphrase comes from the prompt, from the file of `--passphrase-file` or from the environment "
-        "variable DIA_PASSPHRASE, never from the command line. It must be the one used when the key or the seal was"
-        " made.",
+        "The passphrase is read from the file that `--passphrase-file` names or from the environment variable "
+        "DIA_PASSPHRASE; otherwise, dia asks for it in the terminal. It cannot be written on the command line. It must "
+        "be the one used when the key or the seal was made.",
     ),
     "E719": (
         "missing or wrong signature",
@@ -438,7 +438,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E727": (
         "corpus that cannot be scanned",
-        "A file is missing or damaged, or unpacks to far more than the limit, or there is nothing to search for.",
+        "A file that `dia scan` is asked to search is missing, damaged or not readable, or unpacks to more than 64 MiB "
+        "and more than 200 times its own size. Or the text of `--canary` has neither letters nor digits.",
     ),
     # Runs and scores
     "E801": ("not a run", "The file is missing or is not a run. Name a file that `dia run` made."),
