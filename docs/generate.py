@@ -183,8 +183,8 @@ def flow(value: Any) -> str:
 PARAMETERS_HEAD = (
     "Types for `params`. Every type also takes `where`: a condition, or a list of conditions, that the value must "
     "meet. In a condition, `it` or the parameter's name is the value. In the condition of a nested type, such as the "
-    "one in `of:`, the value is always `it`. "
-    "A type's *revision* rises when its values change. `dia types NAME` shows an entry in the terminal."
+    "one in `of:`, the value is always `it`. A type's *revision* rises when a new version of it draws other values. "
+    "`dia types NAME` shows an entry in the terminal."
 )
 ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed and "

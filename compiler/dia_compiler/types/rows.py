@@ -105,8 +105,8 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "an expression over `row`: the name of the row when it is an item, with `each` (default the row number, "
-            "counted from 0)",
+            "an expression over `row`: if `each` makes every row an item, the name of that item (default the row "
+            "number, counted from 0)",
         ),
     }
 
@@ -272,7 +272,7 @@ class RowsType(ParameterType):
         "from": FROM,
         "columns": COLUMNS,
         "id": option("row", "an expression over `row` whose value must differ for all rows"),
-        "size": option("data", "number of rows; if left out with `group`, all rows of the group"),
+        "size": option("data", "number of rows; optional with `group`: the default is all rows of the group"),
         "stratify": option("data", "a column: the rows are spread as evenly as possible over its values"),
         "group": option("data", "a column: all drawn rows have the same value in it"),
     }

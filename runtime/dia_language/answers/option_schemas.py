@@ -16,7 +16,7 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
         integer(minimum=1, maximum=100_000),
         EXPRESSION_TEXT,
         words="The number of elements. If it is at most 6 (for a set, 3), the example in the format's instruction has "
-        "as many.",
+        "the same number.",
     ),
     "separator": nonempty("The separator between elements (default a comma)."),
     "round": mapping(
@@ -51,7 +51,8 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
     "case": one_of(CHOICES["case"], "Whether case matters: exact (it does) or fold (it does not)."),
     "whitespace": one_of(
         CHOICES["whitespace"],
-        "How whitespace is compared: exact, fold (each as a space), collapse (each run as one space) or ignore.",
+        "How whitespace is compared: exact, fold (each character as a space), collapse (each run of them as one "
+        "space) or ignore.",
     ),
     "unicode": one_of(
         CHOICES["unicode"], "How variants of characters are compared: exact, or fold (after NFKC normalisation)."
