@@ -17,7 +17,7 @@ FIGURES_LEGEND = "+- is the standard error; brackets contain the 95 % confidence
 REPLIES_LEGEND = """\
 Below are the replies that the chains read differently. For each chain: the answer that it read (- for none), the step
 of the chain that found it (docs/reference/types.md describes the steps), and the verdict. The line after | is the
-reply."""
+reply, with / for line breaks, and [...] for the middle of a long reply."""
 
 
 def as_plain(result: AuditResult) -> str:
