@@ -140,9 +140,9 @@ def _summary(result: CalibrationResult) -> Table:
     if result.held_out:
         loss = result.held_out
         rows += [
-            ("held-out loss per reply, predicted by the scale", _number(loss.scale, 4)),
-            ("held-out loss per reply, predicted by one success rate", _number(loss.one_rate, 4)),
-            ("held-out loss per reply, predicted by a success rate for each model", _number(loss.model_rates, 4)),
+            ("loss per held-out reply if the scale predicts it", _number(loss.scale, 4)),
+            ("loss per held-out reply if one success rate predicts it", _number(loss.one_rate, 4)),
+            ("loss per held-out reply if each model's success rate predicts it", _number(loss.model_rates, 4)),
         ]
     return Table("Summary", ("", "value"), tuple(rows), 1)
 
@@ -166,7 +166,7 @@ def _dependence_rows(result: CalibrationResult) -> list[tuple[str, str]]:
         rows.append(("effect of templates: standard deviation", f"{effect.sd:.3f}{error}, p {effect.p:.3f}"))
     if dependence.q3_within is not None:
         between = _number(dependence.q3_between, 3)
-        rows.append(("Q3 within templates, between", f"{dependence.q3_within:.3f}, {between}"))
+        rows.append(("mean Q3 within templates, between templates", f"{dependence.q3_within:.3f}, {between}"))
     return rows
 
 
