@@ -160,11 +160,11 @@ def built_in_beside_url(models: Sequence[str], roles: Iterable[str], options: Mo
         return built_in
     name = (built_in or models)[0]
     if built_in:
-        what = "a baseline that is built into dia"
+        what = "is a baseline that is built into dia"
         fix = f"remove `--base-url`, or write `openai/{name}` if the endpoint has a model of that name"
     else:
-        what, fix = "not a model at an endpoint", "remove `--base-url`"
-    message = f"`{name}` is {what}, so nothing would be asked at `--base-url`"
+        what, fix = "does not use an endpoint", "remove `--base-url`"
+    message = f"`{name}` {what}, so `--base-url` would have no effect"
     raise DiaError(Diagnostic("E849", visible(message), None, fix))
 
 
