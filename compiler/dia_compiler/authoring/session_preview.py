@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dia_language.counts import counted
 from dia_language.diagnostics import DiaError, LanguageError
 from dia_language.expressions.replies import SessionReply
 from dia_language.numbers.values import Record, Value, decode
@@ -71,12 +70,9 @@ def _notes(record: Stored) -> Iterator[str]:
     """Return what is shown in addition to the texts: lists, conditions, shared keys."""
     over = record.get("over")
     if over is not None:
-        elements = (
-            f"of {counted(len(over), 'list element')}"
-            if isinstance(over, list)
-            else f"element of `{over['expression']}`"
-        )
-        yield f"once for each {elements}" + (f", named {record['as']}" if "as" in record else "")
+        elements = f"a list of {len(over):,}" if isinstance(over, list) else f"`{over['expression']}`"
+        element = f"`{record['as']}`" if "as" in record else "element"
+        yield f"once for each {element} in {elements}"
     for name in ("when", "until"):
         if name in record:
             yield f"{name} {record[name]['expression']}"

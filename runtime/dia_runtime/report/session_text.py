@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dia_language.counts import counted
-
 from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, TurnRecord, read_sessions
 
 SHOWN = 3  # texts or items of a list
@@ -74,8 +72,9 @@ def _texts(texts: Any) -> str:
 
 def _loop(over: Any, variable: str | None) -> str:
     """Return how often a session or a turn is run, and the name of the element."""
-    elements = f"of {counted(len(over), 'list element')}" if isinstance(over, list) else f"element of `{_code(over)}`"
-    return f"once for each {elements}" + (f", named {variable}" if variable else "")
+    elements = f"a list of {len(over):,}" if isinstance(over, list) else f"`{_code(over)}`"
+    element = f"`{variable}`" if variable else "element"
+    return f"once for each {element} in {elements}"
 
 
 def _code(stored: Mapping[str, Any]) -> str:

@@ -208,10 +208,10 @@ def test_show_draws_sessions_and_tells_conversations(made: Make) -> None:
     assert "user: Case 0. Between the marks: {{ quoted(response) }}" in shown
     assert "reply: opinion, read as label (of DECLINE COMPLY)" in shown and "[grading]" in shown
     shown = called("show", bundle, "talk/1").stdout
-    assert "2. (once for each of 4 list elements, named push; until stance[-1] == 'B')" in shown
+    assert "2. (once for each `push` in a list of 4; until stance[-1] == 'B')" in shown
     assert "(and 1 more)" in shown
     assert (
-        "once for each of 2 list elements, named item, shared with other questions, max_tokens 7, temperature 0.5"
+        "once for each `item` in a list of 2, shared with other questions, max_tokens 7, temperature 0.5"
         in called("show", bundle, "talk/2").stdout
     )
     told = called("show", "a.run", "talk/0").stdout
