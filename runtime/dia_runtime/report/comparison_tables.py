@@ -91,7 +91,12 @@ def _tool_effects(result: Score) -> Iterable[Table]:
         for entry in result.get("tool_effects", ())
     ]  # fmt: skip
     headings = ("items", "with tools", "without", "difference", "p", "errors")
-    yield _table("Effect of tools: with minus without", ("model", "category", "figure"), headings, rows)
+    yield _table(
+        "Effect of tools: with minus without; errors: with tools, and without",
+        ("model", "category", "figure"),
+        headings,
+        rows,
+    )
 
 
 def _grouped(result: Score) -> Iterable[Table]:
