@@ -289,9 +289,9 @@ def _sessions(result: Score) -> Iterator[Grid]:
     columns = (Column(first, is_name=True), *map(Column, headings))
     ledger = tuple(Column(name, begins_part=at == 0) for at, name in enumerate(LEDGER[1:]))
     title = (
-        "Sessions: accuracy over all questions, over those with every reply (answered), and over those where every "
-        "reply could be read (valid; without skipped questions). Questions without a grade: a reply is unreadable "
-        "(unread) or missing (absent), grading failed (broken), or a request failed (error)"
+        "Sessions: accuracy over all questions, over answered ones (every reply that grading needs arrived), and over "
+        "valid ones (every reply could be read; not skipped). The counts are of questions in which a reply could "
+        "not be read (unread) or is missing (absent), grading failed (broken), or a request failed (error)"
     )
     yield Grid(title, (*columns, *ledger, *([Column(PAPER)] if has_paper else [])), tuple(rows))
 

@@ -49,10 +49,10 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
     rows.sort(key=lambda row: row[0])
     lead = (
         "Questions that are conversations. Accuracy is given over all questions (or decisions, if a question has "
-        "several), over those with every reply (answered), and over those where every reply could be read (valid; "
-        "without skipped questions). The table of outcomes counts each question once: every reply could be read "
-        "(valid), a reply could not be read (unread) or is missing (absent), grading failed (broken), or a request "
-        "failed (error)."
+        "several), over answered ones (every reply that grading needs arrived), and over valid ones (every reply could "
+        "be read, and the question was not skipped). The table of outcomes counts each question once: every reply "
+        "could be read (valid), a reply could not be read (unread) or is missing (absent), grading failed (broken), or "
+        "a request failed (error)."
     )
     lead += "".join(f" {words}" for name, words in EXPLAINED.items() if any(name in block for _, _, block in rows))
     if any(block.get("paper") for _, _, block in rows):
