@@ -143,7 +143,7 @@ def import_joined(
         for model in list(joined.waiting):
             joined.flush(model)
         missing = _missing(joined, faults)
-        items, questions, _, k = store.sizes()
+        (items, _, _, k), questions = store.sizes(), store.size
     return Imported(out, bundle.questions_root, items, questions, k, joined.replies, faults.diagnostics_so_far, missing)
 
 
