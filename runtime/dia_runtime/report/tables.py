@@ -30,6 +30,8 @@ from dia_runtime.scoring.results import (
 )  # fmt: skip
 
 SKIP_HEADINGS = ("all skipped", "some skipped")
+SKIP_NOTE = "all skipped, some skipped: numbers of items of which a model skipped all instances, or some but not all."
+SKIP_NOTE_OVER_ATTEMPTS = SKIP_NOTE.replace("items", "questions").replace("instances", "attempts")
 UNASKED = "not asked"
 GROUPS = ("category", "domain", "level", "variant")  # default tables, if there are several groups
 PLUS_MINUS = " +- "
@@ -68,7 +70,8 @@ def score_tables(result: Score, by: Sequence[str] = ()) -> list[Table]:
     if has_unasked(models):
         rows = tuple((*row, str(model["missing"])) for row, model in zip(overall.rows, models, strict=True))
         overall = replace(overall, headings=(*overall.headings, UNASKED), rows=rows)
-    tables = [overall]
+    note = SKIP_NOTE_OVER_ATTEMPTS if result.get("over") == "attempts" else SKIP_NOTE
+    tables = [replace(overall, note=note)]
     for label in by or [label for label in GROUPS if not repeats_categories(models, label)]:
         pairs = [((name, model["model"]), block) for model in models for name, block in groups_by(model, label).items()]
         if pairs and (by or label == "variant" or len({name for (name, _), _ in pairs}) > 1):
