@@ -341,7 +341,8 @@ def notes_on_gaps(result: Score) -> Iterator[str]:
             number = counted(entry["questions"], "question")
             yield f"{model['model']}: {number} not asked, which no figure counts: {entry['why']}"
         if missing > 0:
-            yield f"{model['model']}: {counted(missing, 'question')} never asked; no figure counts them"
+            variants = " (variants not included)" if result["has_variants"] else ""
+            yield f"{model['model']}: {counted(missing, 'question')} never asked{variants}; no figure counts them"
         for change in model.get("request_changes", ()):
             yield f"{model['model']}: {change['change']}, in {counted(change['replies'], 'request')}"
         if errors:

@@ -204,7 +204,8 @@ def _unused_tools(result: Score) -> Iterator[str]:
 def _missing(result: Score) -> Iterator[str]:
     counts = _counts(result, lambda model: model["missing"])
     if counts:
-        yield f"Questions never asked, which no figure counts: {_listed(counts)}.{_reasons(result)}"
+        variants = " (variants not included)" if result.get("has_variants") else ""
+        yield f"Questions never asked{variants}, which no figure counts: {_listed(counts)}.{_reasons(result)}"
 
 
 def _reasons(result: Score) -> str:

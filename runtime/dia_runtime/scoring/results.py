@@ -329,7 +329,7 @@ class Respondent(Block, SessionFigures):
     """The figures of a respondent, or of several as one."""
 
     model: Annotated[str, "Name of the respondent."]
-    missing: Annotated[Count, "Questions that were never asked; no figure counts them."]
+    missing: Annotated[Count, "Questions that were never asked, variants not included; no figure counts them."]
     error_causes: Annotated[list[Cause], "Why questions have no reply: causes with their number and an example."]
     pass_at_j: Annotated[
         dict[str, Estimate],
@@ -642,6 +642,7 @@ class ScoreOfModels(TypedDict):
         "numbers of attempts.",
     ]
     n: Annotated[Count, "Items; with `--over attempts`, questions."]
+    has_variants: Annotated[bool, "Whether there are variants: instances in other words."]
     over: Annotated[str, Keywords(enum=["instances", "attempts"]), "What k counts."]
     chain: Annotated[
         str,

@@ -215,6 +215,7 @@ def _score(stores: Sequence[Store], source: Bundle | None, options: _ScoreOption
         "k": k,
         "k_varies": any(model["other_k"] for model in models) if rules.over == "attempts" else varies,
         "n": items,
+        "has_variants": stores[0].has_variants(),
         "over": rules.over,
         "chain": rules.chain,
         "rules": stores[0].rules(source),
