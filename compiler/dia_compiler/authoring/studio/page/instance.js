@@ -66,7 +66,7 @@ const spellings = (rows, chains) => el('div', { class: 'scroll', tabindex: '0', 
 const steps = (row) => row.steps.map((step) => el('li', null, el('code', null, step.step), ': ', step.found === null ? 'nothing' : el('code', null, text(step.found.slice(0, 200)))));
 
 const readings = (rows) => el('ul', { class: 'readings' }, rows.map((row) => el('li', null,
-  el('p', null, el('strong', null, row.chain), ' ', verdict(row.verdict), row.share !== null && ` (share ${row.share})`),
+  el('p', null, el('strong', null, row.chain), ' ', verdict(row.verdict), row.share !== null && ` (partial credit ${row.share})`),
   el('p', null, text(row.why), row.flags.length > 0 && ` Flags: ${row.flags.join(', ')}.`),
   el('ol', null, steps(row)))));
 

@@ -60,7 +60,7 @@ const transcript = (state) => {
 
 const pathWords = ({ sessions }) => [...sessions].filter(([name]) => name !== 'grading').map(([name, state]) => `${name} ${state}`).join(', ');
 
-const outcome = (record) => [el('h4', null, 'Verdict'), el('p', null, verdict(record.verdict), ' ', text(record.why), record.share && ` Share: ${record.share}.`),
+const outcome = (record) => [el('h4', null, 'Verdict'), el('p', null, verdict(record.verdict), ' ', text(record.why), record.share && ` Partial credit: ${record.share}.`),
   record.flags.length > 0 && el('p', { class: 'soft' }, text(`Flags: ${record.flags.join(', ')}`)),
   Object.keys(record.figures || {}).length > 0 && el('dl', null, Object.entries(record.figures).map(([name, value]) => [el('dt', null, text(name)), el('dd', { class: 'mono' }, text(value))]))];
 
