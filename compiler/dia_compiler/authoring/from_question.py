@@ -139,7 +139,7 @@ def _number(text: str) -> Fraction:
     try:
         return Fraction(DROPPED.sub("", text).rstrip(".%"))
     except (ValueError, ZeroDivisionError):
-        help = "write a number, such as 42, or the calculation with its result: 48 + 48 / 2 = 72"
+        help = "write a number, such as 42, or the calculation with its result, such as 48 + 48 / 2 = 72"
         raise _refused(f"the answer `{text.strip()[:60]}` is not a number", help) from None
 
 
@@ -242,7 +242,7 @@ def _searched(result: Fraction, quantities: Sequence[Quantity]) -> Solution:
     ranked = sorted(candidates.items(), key=lambda item: (item[1][0], item[0]))
     if not ranked:
         numbers = " and ".join(", ".join(_number_text(one.value) for one in chosen).rsplit(", ", 1))
-        help = "give the calculation with its result: --answer '48 + 48 / 2 = 72'"
+        help = "give the calculation with its result, such as --answer '48 + 48 / 2 = 72'"
         raise _refused(f"no short calculation with {numbers} gives {_number_text(result)}", help)
     (text, (_, names)), *others = ranked
     solution = Solution([Step("result", text, result)], set(names))
