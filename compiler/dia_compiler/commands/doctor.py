@@ -47,12 +47,12 @@ def command(as_json: bool) -> int:
     _print("tools", {name: "found" if is_here else "missing" for name, is_here in facts["tools"].items()})
     programs = facts["programs"]
     _print(
-        "programs in specs",
+        "sandbox and interpreters for programs in specs",
         {"sandbox": programs["confinement"] or "missing: programs run only with `--allow-programs=unconfined`"}
         | {name: interpreter or "missing" for name, interpreter in programs["interpreters"].items()},
     )
     _print("plug-ins", {f"{item['name']} ({item['group']})": item["package"] for item in facts["plugins"]})
-    _print("keys", dict.fromkeys(facts["keys"], "set"))
+    _print("API keys", dict.fromkeys(facts["keys"], "set"))
     if not facts["has_fast_yaml"]:
         echo("PyYAML was built without libyaml: specs are read about 14 times slower", err=True)
     return 0
