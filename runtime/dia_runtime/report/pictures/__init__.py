@@ -57,7 +57,9 @@ PICTURES: dict[str, Picture] = {
     "categories": Picture("verdicts by category", SCORE, categories),
     "drop": Picture("score lost to wrong answers, by model", SCORE, drop),
     "risk-coverage": Picture(
-        "risk (share of wrong answers) against coverage (share of questions answered)", SCORE, risk_coverage
+        "risk (share wrong or unparsed among the questions not skipped) against coverage (share not skipped)",
+        SCORE,
+        risk_coverage,
     ),
     "comparisons": Picture("differences between all pairs of models", (*SCORE, "comparisons"), comparisons),
     "correlation": Picture("which models solve the same items", SCORE, correlation),

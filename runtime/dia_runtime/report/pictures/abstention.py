@@ -115,8 +115,10 @@ def risk_coverage(data: PictureData) -> Drawing:
     width, _ = room(data, WIDTH)
     left, top, bottom, right = 74, 12, min(352.0, width * 0.75), width - 20
     across, up = Scale(_nearest(models), 1, left, right), Scale(0, max(0.1, highest * 1.08), bottom, top)
-    marks: list[Mark] = bottom_axis(across, top, bottom, "coverage: share of answered questions", percent, _few(width))
-    marks += left_axis(up, left, right, "risk: share of wrong answers among them", percent)
+    marks: list[Mark] = bottom_axis(
+        across, top, bottom, "coverage: share of questions not skipped", percent, _few(width)
+    )
+    marks += left_axis(up, left, right, "risk: share wrong or unparsed among them", percent)
     for number, model in enumerate(models):
         marks += _path(model, number, across, up)
     entries = [(series(number), f"{number + 1} {model['model']}") for number, model in enumerate(models)]
@@ -167,4 +169,4 @@ def _curve(model: Respondent) -> list[tuple[float, float]]:
 
 def _stop(model: Respondent) -> str:
     coverage, risk = _curve(model)[-1]
-    return f"{model['model']} answers {100 * coverage:.0f} %, of which {100 * risk:.0f} % are wrong"
+    return f"{model['model']}: coverage {100 * coverage:.0f} %, risk {100 * risk:.0f} %"
