@@ -358,7 +358,7 @@ def test_the_report_shows_predicted_and_observed_success_and_what_was_left_out(
     section = page[page.index('<section id="predicted"') :].partition("</section>")[0]
     mean = sum(float(answer["predicted"]["success"]) for answer in open_bundle(Path(facts["path"])).answers()) / 8
     # Wilson's interval of 8 of 8: 8 / (8 + 1.96 ** 2)
-    for text in (f">{100 * mean:.1f} %<", ">100.0 %<small>67.6 to 100.0<", "the bank has 6 of its items", "of able"):
+    for text in (f">{100 * mean:.1f} %<", ">100.0 %<small>67.6 to 100.0<", "the bank has 6 of its items", "for able"):
         assert text in section
     assert section.count("<svg") == 2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dia_runtime.report.page.cells import Cell, count, grid, share, word
+from dia_runtime.report.page.cells import Cell, count, grid, number, share, word
 from dia_runtime.report.page.panels import PHONE, Panel, Section
 from dia_runtime.report.pictures.predicted import predicted
 from dia_runtime.report.pictures.svg import svg
@@ -16,16 +16,20 @@ ALL = "all templates"
 def predicted_and_observed(result: PredictedSuccess) -> Section:
     """Return the section, with the templates whose predictions are not good enough."""
     target = f"{result.success:.0%}".replace("%", " %")
-    whose = f"of {result.model}" if result.model else "of a model with the ability that `dia compile` was given"
-    lead = f"The instances were chosen so that the predicted success {whose} is close to {target}. "
-    lead += "The predictions come from the effects of parameters in the bank, and hold for no other model."
+    whom, others = (
+        (result.model, "to other models")
+        if result.model
+        else ("a model with the ability that was given to `dia compile`", "to models with another ability")
+    )
+    lead = f"The instances were chosen for {whom}, so that its predicted success is close to {target}. "
+    lead += f"The predictions come from the effects of parameters in the bank, and do not apply {others}."
     heads: list[Any] = [
         ("model", lambda row: word(row.model)),
         ("template", lambda row: word(row.template or ALL)),
         ("questions", lambda row: count(row.questions)),
         ("predicted %", lambda row: share(row.predicted)),
         ("observed %", _observed),
-        ("difference", lambda row: share(row.observed - row.predicted)),
+        ("difference, points", _difference),
     ]
     table = grid("Predicted and observed success", heads, result.rows, 2, True)
     art = [svg(predicted(result.rows, width), f"predicted{suffix}", alone=False) for width, suffix in SIZES]
@@ -40,6 +44,11 @@ def predicted_and_observed(result: PredictedSuccess) -> Section:
 
 
 SIZES = ((760.0, ""), (float(PHONE), "-narrow"))
+
+
+def _difference(row: SuccessRow) -> Cell:
+    difference = row.observed - row.predicted
+    return Cell(number(difference, 100), key=difference)
 
 
 def _observed(row: SuccessRow) -> Cell:
