@@ -36,7 +36,8 @@ def failures(score: Score, models: Sequence[Respondent]) -> Section:
     heads.append(("not asked", lambda model: count(model["missing"])))
     caption = (
         f"The number of {units(score)} with each flag, which says what went wrong with the reply or with reading it. "
-        "“Refused” includes refusals by a content filter; “refused by model” does not."
+        "“Refused” includes refusals by a content filter; “refused by model” does not. "
+        "The section “About this page” explains each flag that occurs."
     )
     table = grid(f"Flags and failures: number of {units(score)}", heads, models, is_sortable=True)
     panel = picture("flags", score, "", caption, table)

@@ -72,7 +72,7 @@ def _intervals(score: Score) -> str:
         kind = KINDS[interval["method"]]
         number, seed = interval["resamples"], interval["seed"]
         level = f"{100 * interval['level']:.0f} % confidence"
-        alike = "If all items have the same value, the interval is a bound on what other items could have."
+        alike = "If all items have the same value, the interval allows for other values in items outside the sample."
         return f"{level}: {kind} over items, {number:,} resamples, seed {seed}. {alike}"
     return "±1.96 standard errors; the instances of an item form one cluster."
 
