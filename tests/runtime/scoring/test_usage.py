@@ -107,7 +107,8 @@ def test_screen_csv_and_report_show_it(
     path = played([paid(RIGHT), paid(WRONG, prompt_tokens=None, cost=None)])
     assert run(["score", str(path)]) == 0
     screen = capsys.readouterr().out
-    assert "Tokens, time and cost of the graded replies (n of m: known for n of m replies)" in screen
+    assert "Tokens, time and cost of the graded replies;" in screen
+    assert "(n of m: known for n of m replies)" in " ".join(screen.split())
     assert "100 (1 of 2)" in screen
     assert "0.001 (1 of 2)" in screen
     assert run(["score", str(path), "--format", "csv"]) == 0
