@@ -455,8 +455,8 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "oversized-prompt": "A prompt is longer than 32,000 characters.",
     "record-in-prompt": (
-        "A prompt prints a whole record, such as `{name: Ann, they: she, ...}`, for a `name` with `pronouns` or a "
-        "`row`. Probably one of its fields is meant."
+        "A prompt prints a parameter whose value is a record, such as `{name: Ann, they: she, ...}`: its type is "
+        "`row`, or `name` with `pronouns: true`. Probably one of its fields is meant."
     ),
     "shadowed-function": "A function of the spec hides a library function.",
     "shortcut": (

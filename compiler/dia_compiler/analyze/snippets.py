@@ -268,7 +268,7 @@ class Pieces:
         return None if has_leak else code
 
     def note_whole_records(self, tree: ParsedTemplate, piece: Snippet) -> None:
-        """Warn of a prompt that prints the whole record of a `name` with `pronouns`, or of a `row`, and not a field."""
+        """Warn of a prompt that prints a whole `row`, or `name` with `pronouns: true`, and not a field of it."""
         alone = {name.name for name in tree.printed}
         for parameter in self.template.parameters:
             field = _field_to_print(parameter.type)
