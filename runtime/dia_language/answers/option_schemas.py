@@ -51,8 +51,8 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
     "case": one_of(CHOICES["case"], "Whether case matters: exact (it does) or fold (it does not)."),
     "whitespace": one_of(
         CHOICES["whitespace"],
-        "How whitespace is compared: exact, fold (each character as a space), collapse (each run of them as one "
-        "space) or ignore.",
+        "How whitespace is compared: exact, fold (each whitespace character counts as a space), collapse (each run "
+        "of whitespace counts as one space) or ignore.",
     ),
     "unicode": one_of(
         CHOICES["unicode"], "How variants of characters are compared: exact, or fold (after NFKC normalisation)."
