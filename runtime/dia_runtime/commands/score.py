@@ -172,8 +172,8 @@ class ScoreOptions(GradingOptions):
     multiple=True,
     metavar="[FIGURE]",
     help="Compare all pairs of models on the same questions by this figure (default: trad_score, the share "
-    "of correct replies, and rs, the reliability score). `--compare tools` compares each model with tools and without. "
-    "Repeatable.",
+    "of correct replies, and rs, the reliability score). `--compare tools` compares each model's runs with tools to "
+    "its runs without. Repeatable.",
 )
 @labels_option
 @price_option
