@@ -57,11 +57,12 @@ class _TreeBuilder:
 
 
 class ArithmeticAnswer(WordAnswer):
-    """An arithmetic expression of integers and `operators` (default + - * /), as a tree from the function `arithmetic`.
+    """An arithmetic expression of integers and `operators` (default + - * /).
 
-    Two expressions are equal if their trees are the same. Use `accept_if` to accept more, for example `evaluate(reply,
-    {}) == target`. Strict accepts numbers, the operators + - * / and brackets. Lenient also accepts typographic
-    operators such as ×, products without an operator, and a result after an equals sign.
+    `value` is the expression as a text, or its tree from the function `arithmetic`. A reply is parsed into such a tree,
+    and two expressions are equal if their trees are the same. Use `accept_if` to accept more, for example
+    `evaluate(reply, {}) == target`. Strict accepts numbers, the operators + - * / and brackets. Lenient also accepts
+    typographic operators such as ×, products without an operator, and a result after an equals sign.
     """
 
     name = "arithmetic"
