@@ -413,7 +413,7 @@ CODES: dict[str, tuple[str, str]] = {
     "E722": (
         "seed that can be guessed",
         "Anyone who guesses the seed can compute the answers, so a bundle with a seed below 128 bits is not sealed."
-        " Compile with `--seed secret`, which draws a random seed, or use `--weak` if the seed need not be secret.",
+        " Compile with `--seed secret`, which draws a random seed, or seal the bundle anyway with `--weak`.",
     ),
     "E723": (
         "sealed bundle in place of an unsealed one, or the reverse",
