@@ -191,7 +191,7 @@ def beside_keywords(examples: Sequence[Example]) -> Iterator[Rule]:
         for kind, is_last, is_after in product(kinds, (False, True), (False, True)):
             side = "after" if is_after else "before"
             where = f"{side} the {'last' if is_last else 'first'} `{word[:40]}`"
-            title = f"nearest {title_of(kind)}{title_of(PATTERN)} {where}"
+            title = f"nearest {title_of(kind)} {where}, of those{title_of(PATTERN)}"
             yield Rule(f"{kind}{PATTERN} {where}", title, _beside(word, kind, fits, is_last, is_after))
 
 
