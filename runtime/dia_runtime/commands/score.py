@@ -334,14 +334,14 @@ def notes_on_gaps(result: Score) -> Iterator[str]:
     """Report questions that were not asked or ended in an error, which the summary lists among its findings."""
     from dia_runtime.report.tables import with_own_names
 
+    variants = " (variants not included)" if result["has_variants"] else ""
     for model in with_own_names(result)["models"]:
         missing, errors = model["missing"], model["counts"]["error"]
         for entry in model.get("left_out", ()):
             missing -= entry["questions"]
             number = counted(entry["questions"], "question")
-            yield f"{model['model']}: {number} not asked, which no figure counts: {entry['why']}"
+            yield f"{model['model']}: {number} not asked{variants}, which no figure counts: {entry['why']}"
         if missing > 0:
-            variants = " (variants not included)" if result["has_variants"] else ""
             yield f"{model['model']}: {counted(missing, 'question')} never asked{variants}; no figure counts them"
         for change in model.get("request_changes", ()):
             yield f"{model['model']}: {change['change']}, in {counted(change['replies'], 'request')}"

@@ -290,7 +290,8 @@ def as_csv(tables: Sequence[Table]) -> str:
         for row in table.rows:
             by, group = (table.headings[0], row[0]) if table.labels == 2 else ("", "")
             cells = list(_split(table, row, _parts_of_figure))
-            writer.writerow([by, *map(_harmless, (group, row[table.labels - 1])), *cells[table.labels :]])
+            names = map(_harmless, (group, row[table.labels - 1]))
+            writer.writerow([by, *names, *map(_plain, cells[table.labels :])])
     return out.getvalue()
 
 
@@ -301,7 +302,7 @@ def as_rows(table: Table) -> str:
     writer.writerow(map(_harmless, _split(table, table.headings, _names_of_parts)))  # a heading may be a label
     for row in table.rows:
         cells = list(_split(table, row, _parts_of_figure))
-        writer.writerow([*map(_harmless, cells[: table.labels]), *cells[table.labels :]])
+        writer.writerow([*map(_harmless, cells[: table.labels]), *map(_plain, cells[table.labels :])])
     return out.getvalue()
 
 
@@ -318,6 +319,17 @@ def _parts_of_figure(cell: str) -> tuple[str, ...]:
 def _split(table: Table, row: Sequence[str], parts: Callable[[str], tuple[str, ...]]) -> Iterator[str]:
     for at, cell in enumerate(row):
         yield from parts(cell) if at in table.figures else (cell,)
+
+
+UNKNOWN = "\N{EM DASH}"  # in tables for people
+GROUPED = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+
+
+def _plain(cell: str) -> str:
+    """Return a cell as programs read it: numbers without separators, and nothing for an unknown value."""
+    if cell == UNKNOWN:
+        return ""
+    return cell.replace(",", "") if GROUPED.fullmatch(cell) else cell
 
 
 def _harmless(cell: str) -> str:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 
-from dia_runtime.report.tables import Table
+from dia_runtime.report.tables import UNKNOWN, Table
 from dia_runtime.scoring.results import Model, Money, Score, Usage, Used
 from dia_runtime.scoring.usage import COUNTS, money_text
 
-UNKNOWN = "\N{EM DASH}"
 TITLE = (
     "Tokens, time and cost of the graded replies; seconds add up over requests, also those that ran at the same time"
 )

@@ -393,8 +393,8 @@ class Model(Respondent):
     run: Annotated[str, "The run's file."]
     left_out: Annotated[
         list[LeftOutQuestions],
-        "Questions that could not be asked, by reason, for example because the model does not accept their "
-        "attachments. They are part of `missing`.",
+        "Questions that could not be asked, variants not included, by reason, for example because the model does not "
+        "accept their attachments. They are part of `missing`.",
     ]
     request_changes: Annotated[
         list[RequestChange],

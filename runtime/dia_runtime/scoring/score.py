@@ -257,7 +257,7 @@ def _models(
                 usage.add(entry)
             marks.append(accumulator.ledger.base)
             result = accumulator.result(respondent.name, questions - accumulator.questions)
-            reasons = store.left_out_reasons(respondent.id)
+            reasons = store.left_out_reasons(respondent.id, of_base=True)
             left_out = [{"why": why, "questions": number} for why, number in reasons.items()]
             of_run = {
                 "left_out": left_out,

@@ -198,14 +198,18 @@ class Store:
             removal = "DELETE FROM reply WHERE respondent = ? AND question = ? AND error IS NOT NULL"
             self._connection.executemany(removal, (row[:2] for row in values))
 
-    def left_out(self, respondent: int) -> list[tuple[str, str]]:
-        """Return the questions that have no reply because they could not be asked, each with the reason."""
+    def left_out(self, respondent: int, of_base: bool = False) -> list[tuple[str, str]]:
+        """Return the questions that have no reply because they could not be asked, each with the reason.
+
+        `of_base` leaves out the questions of variants.
+        """
         if self.version < FIRST_WITH_LEFT_OUT:
             return []
         query = (
             "SELECT question.id, left_out.why FROM left_out JOIN question ON left_out.question = question.position"
             " WHERE left_out.respondent = ?1 AND NOT EXISTS (SELECT 1 FROM reply"
-            " WHERE reply.respondent = ?1 AND reply.question = left_out.question) ORDER BY left_out.question"
+            " WHERE reply.respondent = ?1 AND reply.question = left_out.question)"
+            f"{' AND question.variant IS NULL' if of_base else ''} ORDER BY left_out.question"
         )
         return [(str(id), str(why)) for id, why in self.rows(query, respondent)]
 
@@ -231,9 +235,9 @@ class Store:
         mean = self.rows(query, respondent)[0][0]
         return None if mean is None else float(mean)
 
-    def left_out_reasons(self, respondent: int) -> dict[str, int]:
-        """Return the reasons why questions could not be asked, with the number of questions."""
-        return dict(Counter(why for _, why in self.left_out(respondent)))
+    def left_out_reasons(self, respondent: int, of_base: bool = False) -> dict[str, int]:
+        """Return the reasons why questions could not be asked, with the number of questions, as `left_out` does."""
+        return dict(Counter(why for _, why in self.left_out(respondent, of_base)))
 
     def request_changes(self, respondent: int) -> list[RequestChange]:
         """Return what client libraries changed in requests to a respondent, with the numbers of replies."""

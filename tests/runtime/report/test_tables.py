@@ -7,6 +7,7 @@ from typing import Any
 
 from dia_runtime.report.comparison_tables import comparison_tables
 from dia_runtime.report.tables import (
+    UNKNOWN,
     Table,
     as_csv,
     as_latex,
@@ -124,6 +125,11 @@ def test_errors_stand_in_columns_of_their_own_in_csv() -> None:
     table = score_tables(result(("a", block(rs=figure(-26.6, 8.04)))))
     (row,) = csv.DictReader(io.StringIO(as_csv(table)))
     assert (row["RS@k"], row["RS@k SE"], row["Conf@k %"], row["Conf@k % SE"]) == ("-26.6", "8.0", "50.00", "")
+
+
+def test_numbers_in_csv_are_read_by_programs() -> None:
+    table = Table("", ("model", "tokens", "cost", "note"), (("1,000", "2,878,000", UNKNOWN, "1,2"),), 1)
+    assert as_rows(table).splitlines()[1] == '"1,000",2878000,,"1,2"'
 
 
 def test_pass_figures_have_a_column_for_every_j() -> None:

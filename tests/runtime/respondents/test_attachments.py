@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from dia_runtime.bundle.open import open_bundle
+from dia_runtime.commands.score import notes_on_gaps
 from dia_runtime.respondents import attachments
 from dia_runtime.respondents.attachments import INTERFACES, interface_of, lost_parts, reason_undeliverable
 from dia_runtime.respondents.chat import Settings, chat_messages
@@ -57,9 +58,18 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def with_files(tiny: Make, bundle_writer: Make, tmp_path: Path) -> Make:
-    """Makes a bundle with a question for each list of names of files; the first without any."""
+    """Makes a bundle with a question for each list of names of files; the first without any.
 
-    def make(*questions: list[str], name: str = "bundle", files: Files = CONTENTS, deliver: str = "attach") -> Path:
+    With `variant`, each question also has a variant of this name.
+    """
+
+    def make(
+        *questions: list[str],
+        name: str = "bundle",
+        files: Files = CONTENTS,
+        deliver: str = "attach",
+        variant: str | None = None,
+    ) -> Path:
         opened = open_bundle(tiny(f"{name}-plain", templates=1, k=len(questions)))
         folder, records = tmp_path / name, []
         (folder / "assets").mkdir(parents=True)
@@ -73,7 +83,11 @@ def with_files(tiny: Make, bundle_writer: Make, tmp_path: Path) -> Make:
                 entry = {"name": file, "path": path, "sha256": digest, "size": len(content)}
                 assets.append({**entry, "media_type": media_type, "deliver": deliver})
             records.append({**question, "assets": assets})
-        return bundle_writer(folder, records, list(opened.answers()), len(questions))
+        answers = list(opened.answers())
+        if variant is not None:
+            records += [{**record, "id": f"{record['id']}/{variant}", "variant": variant} for record in records]
+            answers += [{**answer, "id": f"{answer['id']}/{variant}"} for answer in answers]
+        return bundle_writer(folder, records, answers, len(questions))
 
     return make
 
@@ -201,6 +215,18 @@ def test_what_a_provider_refuses_is_an_error_of_its_question(with_files: Make) -
 
 
 # Not asked
+
+
+def test_questions_that_were_not_asked_are_counted_without_their_variants(with_files: Make) -> None:
+    bundle = with_files([], ["locked.zip"], ["locked.zip"], variant="short")
+    with loop.serve(is_strict()) as server:
+        entry = asked(bundle, options(server, "auto"), "openai/m")
+    assert list(entry.left_out.values()) == [4]
+    result = score("a.run")
+    (model,) = result["models"]
+    assert [reason["questions"] for reason in model["left_out"]] == [2] and model["missing"] == 2
+    (note,) = notes_on_gaps(result)
+    assert note.startswith("openai/m: 2 questions not asked (variants not included), which no figure counts: ")
 
 
 def test_what_cannot_be_sent_is_outside_of_every_denominator(with_files: Make) -> None:

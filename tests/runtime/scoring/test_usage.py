@@ -115,7 +115,7 @@ def test_screen_csv_and_report_show_it(
     tables = capsys.readouterr().out.split("\n\n")
     (rows,) = [list(csv.DictReader(io.StringIO(table))) for table in tables if "US dollars" in table]
     assert rows[0]["completion tokens"] == "40"
-    assert rows[0]["US dollars per correct"] == "\N{EM DASH}"
+    assert rows[0]["US dollars per correct"] == ""
     page = tmp_path / "page.html"
     assert run(["report", str(path), "-o", str(page)]) == 0
     assert "0.001 (1 of 2)" in page.read_text(encoding="utf-8")
