@@ -83,7 +83,7 @@ def _row(model: Respondent, scale: Scale, y: float, names: float) -> list[Mark]:
             marks.append(Line(low, y + 7 * side, high, y + 7 * side, colour, 1.5))
         if is_open:  # the line alone shows the possible scores
             continue
-        tip = f"{model['model']}: {percent(round(value, 4))}"
+        tip = f"{model['model']}: {percent(round(value, 3))}"
         marks.append(Circle(scale(value), y, 5.5, colour, "paper", tip))
     return marks
 
@@ -118,7 +118,7 @@ def risk_coverage(data: PictureData) -> Drawing:
     marks: list[Mark] = bottom_axis(
         across, top, bottom, "coverage: share of questions not skipped", percent, _few(width)
     )
-    marks += left_axis(up, left, right, "risk: share wrong or unparsed among them", percent)
+    marks += left_axis(up, left, right, "risk: share wrong or unparsed if not skipped", percent)
     for number, model in enumerate(models):
         marks += _path(model, number, across, up)
     entries = [(series(number), f"{number + 1} {model['model']}") for number, model in enumerate(models)]

@@ -31,7 +31,7 @@ def predicted(rows: Sequence[SuccessRow], width: float) -> Drawing:
         colour, x = series(models.index(row.model)), across(row.predicted)
         marks.append(Line(x, up(row.interval[0]), x, up(row.interval[1]), colour))
         name = f"{row.model}, {row.template}" if row.template else row.model
-        words = f"{name}: predicted {percent(row.predicted)}, observed {percent(row.observed)}"
+        words = f"{name}: predicted {percent(round(row.predicted, 3))}, observed {percent(round(row.observed, 3))}"
         marks.append(Circle(x, up(row.observed), 4, colour, "paper", words))
     names = [(series(at), clipped(name, min(300, right - left - 60))) for at, name in enumerate(models)]
     key, height = line_legend(names, left, BOTTOM + 46, width - left)
