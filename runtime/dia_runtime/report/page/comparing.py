@@ -32,9 +32,8 @@ def comparisons(score: Score, models: Sequence[Respondent]) -> Section | None:
     compared = list(dict.fromkeys(pair["figure"] for pair in score["comparisons"]))
     if compared:
         caption = (
-            "The better model minus the other, on the questions that both were asked. Blue: the two differ "
-            "significantly "
-            "after Holm's correction for the number of pairs."
+            "The model with the higher figure minus the other, on the questions that both were asked. Blue: the two "
+            "differ significantly after Holm's correction for the number of pairs."
         )
         title = f"Paired differences in {FIGURES[compared[0]].label_at(score['k'])}"
         panels.append(picture("comparisons", score, title, caption, _pairs(score, compared[0])))
@@ -47,7 +46,7 @@ def comparisons(score: Score, models: Sequence[Respondent]) -> Section | None:
 def _pairs(score: Score, name: str) -> Grid:
     times = factor(name)
     heads: list[Column[ComparedPair]] = [
-        ("better", lambda pair: word(pair["models"][0])),
+        ("model", lambda pair: word(pair["models"][0])),
         ("minus", lambda pair: word(pair["models"][1])),
         ("items", lambda pair: count(pair["items"])),
         ("difference", lambda pair: figure(pair["difference"], times, 1)),

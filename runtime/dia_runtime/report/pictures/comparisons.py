@@ -6,7 +6,16 @@ from dia_language.diagnostics import counted
 
 from dia_runtime.report.pictures.axes import Scale, bottom_axis, dot_legend, plain, rounded
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Rect, Text, clipped
-from dia_runtime.report.pictures.figures import NARROW, PictureData, kind_of_interval, require, room, span, whisker
+from dia_runtime.report.pictures.figures import (
+    NARROW,
+    PictureData,
+    kind_of_interval,
+    middle,
+    require,
+    room,
+    span,
+    whisker,
+)
 from dia_runtime.scoring.figures import FIGURES
 from dia_runtime.scoring.results import ComparedPair, Estimate, Score
 
@@ -69,7 +78,7 @@ def _whisker(pair: ComparedPair, scale: Scale, y: float) -> list[Mark]:
 
 
 def largest(score: Score, figure: str | None = None) -> list[ComparedPair]:
-    """Return the compared pairs of a figure, the largest difference first, each with the better model first."""
+    """Return the compared pairs of a figure, the largest difference first, each with the higher figure first."""
     compared = score["comparisons"]
     name = figure or (compared[0]["figure"] if compared else None)
     pairs = [_turned(pair) for pair in compared if pair["figure"] == name]
@@ -77,12 +86,18 @@ def largest(score: Score, figure: str | None = None) -> list[ComparedPair]:
 
 
 def _turned(pair: ComparedPair) -> ComparedPair:
-    """Return the pair with the better model first."""
+    """Return the pair with the higher figure first; while errors remain, by the middle of the possible differences."""
     estimate = pair["difference"]
-    value, interval = estimate["value"], estimate["ci"]
-    if value is None or value >= 0:
+    if (middle(estimate) or 0) >= 0:
         return pair
-    turned: Estimate = {**estimate, "value": -value, "ci": interval and [-end for end in reversed(interval)]}
+    value, interval = estimate["value"], estimate["ci"]
+    turned: Estimate = {
+        **estimate,
+        "value": None if value is None else -value,
+        "ci": interval and [-end for end in reversed(interval)],
+    }
+    if bounds := estimate.get("bounds"):
+        turned["bounds"] = [-end for end in reversed(bounds)]
     models, at, values = pair["models"][::-1], pair["at"][::-1], pair["values"][::-1]
     return {**pair, "models": models, "at": at, "values": values, "difference": turned}
 

@@ -83,6 +83,14 @@ def test_open_figures_are_shown_as_what_they_can_become(score: dict[str, Any]) -
     assert [row[1] for row in rows(made(score)["leaderboard"]) if row[0] == "Ada"] == ["−3.0 to 3.0"]
 
 
+def test_an_open_difference_that_can_only_be_negative_is_shown_the_other_way_round(score: dict[str, Any]) -> None:
+    open_difference = {"value": None, "se": None, "ci": None, "bounds": [-6.6, -1.8]}
+    score["comparisons"] = [{**score["comparisons"][0], "difference": open_difference}]
+    one, other = score["comparisons"][0]["models"]
+    table = made(score)["comparisons"].panels[0].table
+    assert table and [cell.text for cell in table.rows[0]][:4] == [other, one, "6", "1.8 to 6.6"]
+
+
 def test_many_models_make_no_endless_tables(score: dict[str, Any]) -> None:
     score["models"] = [{**score["models"][0], "model": f"model {at}"} for at in range(45)]
     pair = {**score["comparisons"][0], "figure": "rs"}
