@@ -69,7 +69,7 @@ class CurvePoint(TypedDict):
 
     confidence: Annotated[Share, "The lowest confidence of the questions up to this point."]
     coverage: Annotated[Share, "Share of all questions answered up to this point."]
-    risk: Annotated[Share, "Share of wrong answers among them."]
+    risk: Annotated[Share, "Share of these that are wrong or unparsed."]
 
 
 class Penalty(TypedDict):
@@ -95,8 +95,8 @@ class Selective(TypedDict):
     accuracy: Annotated[Estimate, "Share of correct replies among those not skipped."]
     curve: Annotated[
         list[CurvePoint],
-        "From the most to the least confident: the share of all questions answered so far, and the share of wrong "
-        "answers among them.",
+        "From the most to the least confident: the share of all questions answered so far, and the share of these "
+        "that are wrong or unparsed.",
     ]
     aurc: Annotated[Estimate, "Area under the curve: the mean risk over all coverages up to the highest."]
     aurc_best: Annotated[Estimate, "The same if every correct reply were more confident than every wrong one."]
