@@ -50,9 +50,9 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
     lead = (
         "Questions that are conversations. Accuracy is given over all questions (or decisions, if a question has "
         "several), over answered ones (every reply that grading needs arrived), and over valid ones (every reply could "
-        "be read, and the question was not skipped). The table of outcomes counts each question once: every reply "
-        "could be read (valid), a reply could not be read (unread) or is missing (absent), grading failed (broken), or "
-        "a request failed (error)."
+        "be read) that were not skipped. The table of outcomes counts each question once, skipped ones too: every "
+        "reply could be read (valid), a reply could not be read (unread) or is missing (absent), grading failed "
+        "(broken), or a request failed (error)."
     )
     lead += "".join(f" {words}" for name, words in EXPLAINED.items() if any(name in block for _, _, block in rows))
     if any(block.get("paper") for _, _, block in rows):
