@@ -176,6 +176,6 @@ def _groups(score: Score, models: Sequence[Respondent], label: str) -> Section |
     rows = [((name, model), block) for name, blocks in grouped for model, block in blocks]
     table = _verdict_table(f"Verdicts by {label}", rows, (label, "model")) if len(rows) * 9 <= MOST_CELLS else None
     limit = f" The first {MOST_PANELS} of {len(grouped):,} are shown." if len(grouped) > MOST_PANELS else ""
-    caption = f"Each bar shows a model's {units(score)} of one {label}. The numbers count {units(score)}.{limit}"
+    caption = f"Each bar shows a model's {units(score)} in one {label}. The numbers count {units(score)}.{limit}"
     panel = Panel(label, "", caption, panels, table, tuple(Verdict), True)
     return Section(f"by-{label}", f"By {label}", "", (panel,))

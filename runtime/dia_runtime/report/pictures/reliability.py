@@ -181,8 +181,5 @@ def _ends(items: Sequence[ItemColumn], k: int) -> str:
     every = sum(all(share == 1 for share in column.shares) * column.items for column in items)
     none = sum(all(share == 0 for share in column.shares) * column.items for column in items)
     if k == 1:
-        return f"All models solve {counted(every, 'item')}; no model solves {counted(none, 'item')}."
-    return (
-        f"All models solve all instances of {counted(every, 'item')}; no model solves any instance of "
-        f"{counted(none, 'item')}."
-    )
+        return f"Items solved by all models: {every}; by none: {none}."
+    return f"Items solved in all instances by all models: {every}; in no instance by any model: {none}."

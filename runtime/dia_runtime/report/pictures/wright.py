@@ -155,7 +155,7 @@ def abilities(data: PictureData) -> Drawing:
         y = 8 + ROW * (number + 0.5)
         estimate: Estimate = {"value": entry["ability"], "se": entry["se"], "ci": None}
         short = plain(round(entry["ability"], 2))
-        label = f"{short} \N{PLUS-MINUS SIGN} {plain(round(entry['se'], 2))}" if entry["se"] is not None else short
+        label = f"{short} (SE {plain(round(entry['se'], 2))})" if entry["se"] is not None else short
         marks += [name_at(entry["model"], y, left), *whisker(scale, y, estimate, tip=f"{entry['model']}: {label}")]
         if not is_wide:
             marks.append(Text(wide - 4, y + 4, short, USUAL, "end"))

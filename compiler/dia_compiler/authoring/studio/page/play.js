@@ -77,7 +77,7 @@ const content = (state, instance, name) => {
   return [
     failure && el('p', { class: 'failed' }, text(failure)),
     state.version !== version(instance) && el('p', { class: 'soft' }, 'This was played with an earlier version of the template.'),
-    state.records.length > 0 && [sessionGraph(state.instance.sessions, state.instance.truth_reads, `the played ${name}`, path(state)), final && outcome(final),
+    state.records.length > 0 && [sessionGraph(state.instance.sessions, state.instance.truth_reads, `${name}, as played`, path(state)), final && outcome(final),
       el('details', { open: true }, el('summary', null, 'What was said'), transcript(state))]];
 };
 
