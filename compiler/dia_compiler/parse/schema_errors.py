@@ -273,7 +273,7 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
         if error.path[:1] == ("requires",):
             help = "write one mapping for each requirement, as in `requires: [{extra: images}, {tool: php}]`"
         if "a list" in kinds:
-            message, help = f"{error.name} must be {one} or a list of {several}, but YAML reads {what}", QUOTE_EACH
+            message = f"{error.name} must be {one} or a list of {several}, but YAML reads {what}"
         yield error.path, error.diagnostic("E306", message, help)
         return
     mend_text: str | None = None
@@ -335,7 +335,6 @@ MAPPINGS = {
     "mistakes": "{name: expression}", "points": "{correct: 1, skipped: 0, wrong: -1}",
     "requires": "{extra: ...}, {file: ...} or {tool: ...}",
 }  # fmt: skip
-QUOTE_EACH = "quote each value, or put it on its own lines after `|`"
 
 
 def _value_text(value: Any) -> str:
