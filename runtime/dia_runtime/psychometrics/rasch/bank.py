@@ -30,7 +30,7 @@ UNITS_OF_ONE_COMPILE = (
     "items",
 )  # units whose names denote other questions if a bundle is compiled differently
 OPTIONAL = ("explanation", "family_sd")
-REPEAT = "name a file that `dia calibrate` wrote; if it is one, create it again"
+REPEAT = "name a file that `dia calibrate` wrote; if it wrote this one, calibrate again"
 
 
 @dataclass(frozen=True, slots=True)
