@@ -34,7 +34,8 @@ mean change: how far the difficulties move on average, in logits.
 correlation: of the difficulties with and without the model or family of models.
 shift of its ability: how far the ability of the left-out model moves when it is placed on the scale of the others. For
 a family of models, it is the largest shift; in the rows for all, the root mean square.
-by chance: the same in simulated data; p is the share of the simulated data sets with at least that mean change."""
+by chance: the same in simulated data; p is the share of the data sets, simulated and real, whose mean change is at
+least that of the real data."""
 
 
 def scale_tables(result: CalibrationResult, every: bool = False) -> list[Table]:
