@@ -147,10 +147,10 @@ def _print_instance(instance: Shown, base: Shown | None, is_whole: bool) -> None
 
 
 def _print_sessions(instance: Shown) -> None:
-    """Print each session: the replies that it reads, its turns with placeholders for replies, and the truth."""
+    """Print each session: the replies that it uses, its turns with placeholders for replies, and the truth."""
     for session in instance.sessions:
         reads = [f"`{name}` from `{owner}`" for name, owner in session["reads"].items()]
-        reads_words = f"reads {', '.join(reads)}" if reads else "reads no other session"
+        reads_words = f"uses {', '.join(reads)}" if reads else "uses no replies from other sessions"
         echo(
             f"  {click.style(session['name'], bold=True)}: {visible('; '.join([reads_words, *session['notes']]))}",
             is_styled=True,

@@ -105,7 +105,7 @@ const conversation = (instance, name, player) => [
   instance.sessions.map((session) => el('section', { class: 'session' },
     el('h4', null, text(session.name)),
     el('p', { class: 'soft' }, text([Object.entries(session.reads).length
-      ? `reads ${Object.entries(session.reads).map(([name, owner]) => `\`${name}\` from \`${owner}\``).join(', ')}` : 'reads no other session', ...session.notes].join('; '))),
+      ? `uses ${Object.entries(session.reads).map(([name, owner]) => `\`${name}\` from \`${owner}\``).join(', ')}` : 'uses no replies from other sessions', ...session.notes].join('; '))),
     session.turns.map((turn) => el('div', { class: 'turn' }, el('h5', null, text([turn.speaker, ...(turn.notes || [])].join(', '))), el('pre', null, text(turn.text)))))),
   el('h4', null, 'Grading'), el('pre', null, text(instance.truth.join('\n'))), playBox(instance, name, player)];
 
