@@ -296,13 +296,12 @@ def _summary_lines(summary: RunSummary) -> Iterator[str]:
     for entry in summary.respondents:
         from_before = f", {entry.kept:,} of them already in the run" if entry.kept else ""
         errors = f", {counted(entry.errors, 'error')}" if entry.errors else ""
-        errors += (
-            f"; stopped early: {entry.ended}" if entry.ended and not entry.is_refused else ""
-        )  # reported as an error
         still = f", {entry.open:,} still to be answered" if entry.open else ""
         still += f", {entry.cost} US dollars" if entry.cost not in (None, "0") else ""
         left_out = sum(entry.left_out.values())
         still += f", {counted(left_out, 'question')} not asked" if left_out else ""
+        # a refusal is reported as an error of its own
+        still += f"; stopped early: {entry.ended}" if entry.ended and not entry.is_refused else ""
         there = entry.kept + entry.asked - entry.errors
         yield f"{entry.respondent}: {there:,} of {total:,} replies{from_before}{errors}{still}"
 
