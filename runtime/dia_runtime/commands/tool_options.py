@@ -127,7 +127,9 @@ def _by_command(records: Sequence[Any]) -> Iterator[str]:
     for record in records:
         names.setdefault(tuple(record.get("command") or record["mcp"]), []).append(record["name"])
     for words, of_command in names.items():
-        yield f"the tool {', '.join(of_command)} runs outside the sandbox, with your own rights: {' '.join(words)}"
+        tools, verb = ("tools", "run") if len(of_command) > 1 else ("tool", "runs")
+        which = f"{', '.join(of_command)} (command `{' '.join(words)}`)"
+        yield f"the {tools} {which} {verb} outside the sandbox, with your own rights"
 
 
 def _names(lists: Sequence[str]) -> list[str]:
