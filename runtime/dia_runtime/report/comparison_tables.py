@@ -92,7 +92,7 @@ def _tool_effects(result: Score) -> Iterable[Table]:
     ]  # fmt: skip
     headings = ("items", "with tools", "without", "difference", "p", "errors")
     yield _table(
-        "Effect of tools: with minus without; errors: with tools, and without",
+        "Effect of tools: with minus without, and how many questions ended in an error with tools and without",
         ("model", "category", "figure"),
         headings,
         rows,
@@ -205,7 +205,8 @@ def mistake_tables(result: Score) -> list[Table]:
     whole = Table("Wrong replies explained by named mistakes",
                   ("model", "wrong", "by one mistake", "by several", "by none", "explained %"), tuple(rows), 1,
                   figures=frozenset({5}))  # fmt: skip
-    each = Table("Named mistakes", ("model", "template", "mistake", "replies", "of wrong", "share %"), tuple(named), 3,
+    each = Table("Named mistakes: how many of the wrong replies to a template each explains",
+                 ("model", "template", "mistake", "replies", "of wrong", "share %"), tuple(named), 3,
                  figures=frozenset({5}))  # fmt: skip
     return [whole, *([each] if named else [])]
 
