@@ -56,7 +56,10 @@ def _own_price(text: str) -> tuple[str, Price]:
         if not 2 <= len(values) <= 3 or not all(value.is_finite() and 0 <= value < 1 for value in values):
             raise ValueError
     except (InvalidOperation, ValueError):
-        fix = "write `--price 0.15,0.6` or `--price openai/gpt-4o-mini=0.15,0.6`: US dollars for a million tokens"
+        fix = (
+            "write `--price 0.15,0.6` or `--price openai/gpt-4o-mini=0.15,0.6`: US dollars for a million prompt tokens "
+        )
+        fix += "and for a million completion tokens"
         raise DiaError(Diagnostic("E855", visible(f"`--price {text}` is not a price"), None, fix)) from None
     return pattern or "*", Price(values[0], values[1], values[2] if len(values) == 3 else values[0])
 
