@@ -143,7 +143,7 @@ def _require_known(
             message = visible(f"`{name}` cannot be `{word}`; choose from {', '.join(choices)}")
             help = did_you_mean(str(word), choices)
             if name == "by" and not labels:
-                help = help or "for labels of models, name their file with `--labels`"
+                help = help or "to group by labels of models, add `--labels FILE` with the file that defines them"
             raise DiaError(Diagnostic("E821" if name == "chain" else "E811", message, None, help))
 
 

@@ -160,7 +160,7 @@ def test_the_option_stands_alone_or_before_a_figure() -> None:
         ("--seed", "-1", "`seed` must be between 0 and 2**63 - 1, not -1"),
         ("--difference", "5", "`difference` must be above 0 and at most 2 (scores range from -1 to 1), not 5.0\n"),
         ("--difference", "nan", "not nan\n  help: for example, 0.05 is a difference of five percentage points"),
-        ("--by", "company", "help: for labels of models, name their file with `--labels`"),
+        ("--by", "company", "help: to group by labels of models, add `--labels FILE` with the file that defines them"),
         ("--labels", "nowhere.yaml", "no file `nowhere.yaml`"),
     ],
 )
