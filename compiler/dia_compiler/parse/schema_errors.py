@@ -403,7 +403,11 @@ PATTERNS: tuple[tuple[str, str, str], ...] = (
         "a name of at most 64 letters, digits and underscores",
         "start with a letter from a to z",
     ),
-    ("^[A-Za-z]", "a name with its arguments in parentheses", "write `double(x)`, or `name()` without arguments"),
+    (
+        "^[A-Za-z]",
+        "a name with its arguments in parentheses",
+        "put the arguments in parentheses, as in `double(x)`, or write `name()` if there are none",
+    ),
 )
 
 
