@@ -140,10 +140,11 @@ def _power(power: Power | None) -> Iterable[Table]:
         return
     spread = ("figure", "items", "k", "variance between", "within")
     headings: tuple[str, ...] = (*spread, "SE %", "detectable %", "95 % CI")
+    chance = f"{power['power']:.0%} power at the {power['alpha']:.0%} level".replace("%", " %")
     if power["difference"] is not None:
         size = _percent(power["difference"])
+        chance += f", and the items, or the k, needed to detect {size} %"
         headings = (*headings, f"items for {size} %", "95 % CI of items", f"or k for {size} %")
-    chance = f"{power['power']:.0%} power at the {power['alpha']:.0%} level".replace("%", " %")
     two = [(*entry["models"], *_size(entry, power)) for entry in power["pairs"]]
     yield Table(f"Two models on the same items: smallest difference detected with {chance}",
                 ("first", "second", *headings), tuple(two), 3)  # fmt: skip
