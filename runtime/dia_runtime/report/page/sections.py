@@ -118,12 +118,12 @@ def _reliability(score: Score, models: Sequence[Respondent]) -> Section | None:
     heads: list[Column[ItemColumn]] = [("item", lambda item: word(item.name))]
     heads += [(model["model"], _solved_column(at, k)) for at, model in enumerate(models)]
     one, part = unit_words(score)
-    caption = f"The share of each {one}'s {part}s that a model answers correctly. "
+    caption = f"The share of each {one}'s {part}s that are correct. "
     caption += f"The number of {part}s differs between {one}s or models."
     if is_even(models):
         caption = (
-            f"The number of each {one}'s {k} {part}s that a model answers correctly. "
-            f"A model that has mastered {with_article(one)} answers all of them correctly."
+            f"The number of each {one}'s {k} {part}s that are correct. "
+            f"If a model has mastered {with_article(one)}, all of them are correct."
             if k > 1
             else "Full colour: the model is correct. Items that more models solve are further left."
         )
