@@ -70,7 +70,8 @@ def quickest(template_jobs: list[TemplateJob], k: int, rounds: int) -> list[floa
     best = [expand(job, k) for job in template_jobs]
     for _ in range(rounds - 1):
         best = [
-            held if held > DEAR else min(held, expand(job, k)) for job, held in zip(template_jobs, best, strict=True)
+            seconds if seconds > DEAR else min(seconds, expand(job, k))
+            for job, seconds in zip(template_jobs, best, strict=True)
         ]
     return best
 

@@ -42,23 +42,23 @@ def drawn(generator: numpy.random.Generator, items: int) -> Marks:
 
 def timed(name: str, runs: int, action: Callable[[], Any]) -> Any:
     """What the action gives; prints how long it took."""
-    seconds, cpu, found = [], [], None
+    seconds, cpu, result = [], [], None
     for _ in range(runs):
         _cached_weights.cache_clear()  # every run draws its own resamples
         _large_weights.cache_clear()
         started, used = perf_counter(), process_time()
-        found = action()
+        result = action()
         seconds.append(perf_counter() - started)
         cpu.append(process_time() - used)
     print(f"{name}: {median(seconds):.3f} s ({median(cpu):.3f} s of CPU)", flush=True)
-    return found
+    return result
 
 
-def by_scipy(held: Marks, resamples: int) -> Any:
+def by_scipy(marks: Marks, resamples: int) -> Any:
     """scipy's BCa interval of the share of right replies."""
     from scipy.stats import bootstrap
 
-    shares = numpy.array([tally(asked.values()).correct / K for asked in held.values()])
+    shares = numpy.array([tally(asked.values()).correct / K for asked in marks.values()])
     return bootstrap(
         (shares,), numpy.mean, vectorized=True, n_resamples=resamples, method="BCa", rng=numpy.random.default_rng(1)
     )

@@ -37,12 +37,12 @@ def chosen_specs(folder: Path) -> Path:
 
 def family(process: int) -> list[int]:
     """The process and everything that it has started."""
-    found = [process]
+    members = [process]
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{process}/task").iterdir():
             for child in (task / "children").read_text().split():
-                found += family(int(child))
-    return found
+                members += family(int(child))
+    return members
 
 
 def resident(processes: list[int]) -> int:
@@ -79,9 +79,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="dia-memory-") as folder:
         specs, peaks = chosen_specs(Path(folder)), []
         for k in (options.few, options.many):
-            found, seconds = peak(specs, Path(folder) / f"out{k}", k, options.jobs)
-            peaks.append(found)
-            print(f"k = {k:>7,}: {found / 2**20:>6,.0f} MiB at most, {seconds:,.1f} s")
+            most, seconds = peak(specs, Path(folder) / f"out{k}", k, options.jobs)
+            peaks.append(most)
+            print(f"k = {k:>7,}: {most / 2**20:>6,.0f} MiB at most, {seconds:,.1f} s")
     print(f"ratio {peaks[1] / peaks[0]:.2f}")
 
 

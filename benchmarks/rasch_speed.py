@@ -6,7 +6,7 @@
 
     python -m venv peers && peers/bin/pip install girth py-irt
 
-Each of ours is the best of several in a process of its own; a peer that is missing or fails is told with its reason.
+Each of ours is the best of several in a process of its own; a peer that is missing or fails is named with the reason.
 Aims: JML 30x750 in 10 ms, 100x10,000 in 50 ms, 1,000x10,000 in 1.5 s, with 20 % missing in 10 s; 100 times as fast as
 girth and 1,000 times as py-irt at 30x750; the default within 20 times of JML; memory at most 3 times the data.
 """
@@ -30,20 +30,20 @@ import numpy as np
 from dia_runtime import calibrate
 data = np.load(sys.argv[1])
 way = json.loads(sys.argv[2])
-held = data["scores"].astype(float)
-calibrate(held[:12, :60], **way)  # imports and first uses are not timed
+replies = data["scores"].astype(float)
+calibrate(replies[:12, :60], **way)  # imports and first uses are not timed
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 best = None
 for _ in range(int(sys.argv[3])):
     wall, cpu = time.perf_counter(), time.process_time()
-    found = calibrate(held, **way)
+    bank = calibrate(replies, **way)
     spent = (time.perf_counter() - wall, time.process_time() - cpu)
     best = min(best or spent, spent)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-gaps = found.difficulties - data["difficulties"]
+gaps = bank.difficulties - data["difficulties"]
 gaps = gaps[np.isfinite(gaps)]
 rmse = float(np.sqrt(np.mean((gaps - gaps.mean()) ** 2)))
-print(json.dumps([*best, peak * 1024 / held.nbytes, rmse, found.iterations, found.residual]))
+print(json.dumps([*best, peak * 1024 / replies.nbytes, rmse, bank.iterations, bank.residual]))
 """
 GIRTH = """
 import json, sys, time
@@ -53,9 +53,9 @@ data = np.load(sys.argv[1])
 scores = data["scores"].T.astype(int)
 solve = {"jml": rasch_jml, "mml": rasch_mml}[sys.argv[2]]
 started, cpu = time.perf_counter(), time.process_time()
-found = np.asarray(solve(scores)["Difficulty"])
+difficulties = np.asarray(solve(scores)["Difficulty"])
 spent = [time.perf_counter() - started, time.process_time() - cpu]
-gaps = found - data["difficulties"]
+gaps = difficulties - data["difficulties"]
 gaps = gaps[np.isfinite(gaps)]
 print(json.dumps([*spent, float(np.sqrt(np.mean((gaps - gaps.mean()) ** 2)))]))
 """
@@ -76,8 +76,8 @@ trainer.train(device="cpu")
 spent = [time.perf_counter() - started, time.process_time() - cpu]
 best = trainer.best_params
 place = {name: int(number) for number, name in best["item_ids"].items()}
-found = np.array([best["diff"][place[f"item{at}"]] for at in range(data["scores"].shape[1])])
-gaps = found - data["difficulties"]
+difficulties = np.array([best["diff"][place[f"item{at}"]] for at in range(data["scores"].shape[1])])
+gaps = difficulties - data["difficulties"]
 print(json.dumps([*spent, float(np.sqrt(np.mean((gaps - gaps.mean()) ** 2)))]))
 """
 WAYS: dict[str, dict[str, Any]] = {
@@ -112,14 +112,14 @@ def measured(python: str, program: str, *arguments: str) -> list[float] | str:
     return [float(value) for value in json.loads(lines[-1])]
 
 
-def line(name: str, found: list[float] | str, first: float | None) -> str:
+def line(name: str, figures: list[float] | str, first: float | None) -> str:
     """One row of the table; `first` is the seconds of our joint estimates."""
-    if isinstance(found, str):
-        return f"  {name:22} skipped: {found}"
-    ratio = f"  x{found[0] / first:,.1f}" if first else ""
-    more = f"  memory x{found[2]:.1f} of the data, residual {found[5]:.1e}" if len(found) > 3 else ""
-    error = found[3] if len(found) > 3 else found[2]
-    return f"  {name:22} {found[0]:9.4f} s, CPU {found[1]:9.4f} s, RMSE {error:.3f}{ratio}{more}"
+    if isinstance(figures, str):
+        return f"  {name:22} skipped: {figures}"
+    ratio = f"  x{figures[0] / first:,.1f}" if first else ""
+    more = f"  memory x{figures[2]:.1f} of the data, residual {figures[5]:.1e}" if len(figures) > 3 else ""
+    error = figures[3] if len(figures) > 3 else figures[2]
+    return f"  {name:22} {figures[0]:9.4f} s, CPU {figures[1]:9.4f} s, RMSE {error:.3f}{ratio}{more}"
 
 
 def main() -> None:
@@ -145,9 +145,9 @@ def table(path: Path, models: int, items: int, missing: float, peers: str | None
     for name, way in WAYS.items():
         if name == "cml" and (large or missing):
             continue
-        found = measured(sys.executable, OURS, str(path), json.dumps(way), "1" if large else "9")
-        first = found[0] if name == "jml" and not isinstance(found, str) else first
-        print(line(name, found, first), flush=True)
+        figures = measured(sys.executable, OURS, str(path), json.dumps(way), "1" if large else "9")
+        first = figures[0] if name == "jml" and not isinstance(figures, str) else first
+        print(line(name, figures, first), flush=True)
     if peers is None or large:
         return
     for name in ("jml", "mml"):

@@ -80,12 +80,16 @@ def main() -> None:
         wall, spent = measured(["grep", "-c", "-F", "-f", str(patterns), str(file)])
         print(f"grep -F -f  {megabytes / spent:7.1f} MB/s of processor, {megabytes / wall:7.1f} MB/s of wall time")
         started, began = time.process_time(), time.perf_counter()
-        found = scan([file], bundle)
+        result = scan([file], bundle)
         spent, wall = time.process_time() - started, time.perf_counter() - began
         print(f"dia scan    {megabytes / spent:7.1f} MB/s of processor, {megabytes / wall:7.1f} MB/s of wall time")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        facts = {"megabytes": round(megabytes), "prompts": len(prompts), "whole prompts found": found["exact"]["count"]}
-        print(json.dumps({**facts, "other pieces": found["partial"]["count"], "peak MiB": round(peak)}))
+        facts = {
+            "megabytes": round(megabytes),
+            "prompts": len(prompts),
+            "whole prompts found": result["exact"]["count"],
+        }
+        print(json.dumps({**facts, "other pieces": result["partial"]["count"], "peak MiB": round(peak)}))
 
 
 if __name__ == "__main__":

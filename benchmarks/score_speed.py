@@ -74,10 +74,10 @@ def reply(at: int, kind: str) -> Reply:
     """Six of ten are right, two skip, one is wrong and one cannot be read."""
     right = str(at) if kind == "xml" else "ABCD"[at % 4]
     wrong = str(at + 1) if kind == "xml" else "ABCD"[(at + 1) % 4]
-    said = {6: FORMATS[kind]["skip"], 7: FORMATS[kind]["skip"], 8: wrong}.get(at % 10, right)
+    answer = {6: FORMATS[kind]["skip"], 7: FORMATS[kind]["skip"], 8: wrong}.get(at % 10, right)
     if at % 10 == 9:
         return Reply("I would rather talk about something else.")
-    return Reply(f"<xml>{said}</xml>" if kind == "xml" else f"{'Let me think about it. ' * 10}\n\nAnswer: {said}")
+    return Reply(f"<xml>{answer}</xml>" if kind == "xml" else f"{'Let me think about it. ' * 10}\n\nAnswer: {answer}")
 
 
 def write(path: Path, replies: int, respondents: int, kind: str) -> None:

@@ -52,8 +52,8 @@ def main() -> None:
     base = seconds(COMMANDS["bare interpreter"], repeat)
     print(f"{'command':<28}{'ms':>8}{'times bare':>12}")
     for name, arguments in COMMANDS.items():
-        found = seconds(arguments, 3 if "check" in name else repeat)
-        print(f"{name:<28}{found * 1e3:>8,.0f}{found / base:>12.1f}")
+        spent = seconds(arguments, 3 if "check" in name else repeat)
+        print(f"{name:<28}{spent * 1e3:>8,.0f}{spent / base:>12.1f}")
 
 
 if __name__ == "__main__":

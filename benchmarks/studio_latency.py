@@ -3,7 +3,7 @@
 python benchmarks/studio_latency.py [--saves N]
 
 Saves templates of a copy of specs/dia_bench, listens to the studio's events as its page does, and asks for three
-instances when a change is told. Prints the seconds from the save to the event, and to the last instance: median, 95 %
+instances when a change is announced. Prints the seconds from the save to the event and the last instance: median, 95 %
 and the longest. The list of 150 templates is being checked meanwhile in the first row, and has been in the others. The
 last rows are of specs/puzzles/word_ladder.yaml, whose draw is costly: how long until the page has the text with its
 errors, the first instance, and all three.
@@ -102,14 +102,14 @@ def lengthened(text: str) -> str:
 def report(name: str, seconds: list[tuple[float, float]]) -> None:
     """Print the median, 95 % and longest of the times to the event and to the last instance."""
     parts = []
-    for label, times in zip(("told", "shown"), zip(*seconds, strict=True), strict=True):
+    for label, times in zip(("announced", "shown"), zip(*seconds, strict=True), strict=True):
         high = quantiles(times, n=20)[-1]
         parts.append(f"{label} {median(times):.3f} s, 95 % {high:.3f} s, longest {max(times):.3f} s")
     print(f"{name}: {'; '.join(parts)}")
 
 
 async def saved(session: aiohttp.ClientSession, studio: Studio, path: Path, saves: int) -> list[tuple[float, float]]:
-    """Return for each save the seconds until the change is told, and until the new instances are there."""
+    """Return for each save the seconds until the change is announced, and until the new instances are there."""
     text, times = path.read_text(encoding="utf-8"), []
     async with session.get(f"{studio.address}events", timeout=aiohttp.ClientTimeout(None)) as events:
         for number in range(saves):
@@ -119,12 +119,12 @@ async def saved(session: aiohttp.ClientSession, studio: Studio, path: Path, save
             async for line in events.content:
                 if line.startswith(b"data: ") and path.as_posix() in json.loads(line[6:]).get("files", ()):
                     break
-            told = time.perf_counter() - begin
+            announced = time.perf_counter() - begin
             async with session.get(f"{studio.address}look", params={"file": path.as_posix(), "count": "3"}) as answer:
                 records = [json.loads(line) for line in (await answer.text()).splitlines()]
             shown = [record["content"] for record in records if record["kind"] == "instance"]
             assert len(shown) == 3 and all(f"(save {number})" in content for content in shown)
-            times.append((told, time.perf_counter() - begin))
+            times.append((announced, time.perf_counter() - begin))
     path.write_text(text, encoding="utf-8")
     return times
 
