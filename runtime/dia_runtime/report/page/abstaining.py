@@ -51,7 +51,7 @@ def _risk_caption(models: Sequence[Respondent]) -> str:
         f" Confidence in an answer is estimated by {words[name]}." for name in sorted(signals & words.keys())
     )
     if not any(has_curve(model) for model in models):
-        return "The share of questions that a model did not skip, and the share wrong or unparsed among them."
+        return "Coverage: the share of replies that are not skips. Risk: the share of these that are wrong or unparsed."
     return (
         "Each curve follows a model's answers from the most to the least confident; the dot marks all of its "
         f"answers.{more}"

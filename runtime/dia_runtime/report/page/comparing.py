@@ -88,7 +88,7 @@ def _alike(score: Score, models: Sequence[Respondent]) -> Panel:
         "For each pair of models, the correlation over items of their shares of correct replies. "
         "Near 1, they solve the same items."
     )
-    table = grid("Correlations of correct instances", heads, range(len(models)))
+    table = grid("Correlations of shares of correct replies", heads, range(len(models)))
     return picture("correlation", score, "Which models solve the same items", caption, table)
 
 
