@@ -206,7 +206,7 @@ def mistake_tables(result: Score) -> list[Table]:
     whole = Table("Wrong replies explained by named mistakes",
                   ("model", "wrong", "by one mistake", "by several", "by none", "explained %"), tuple(rows), 1,
                   figures=frozenset({5}))  # fmt: skip
-    each = Table("Named mistakes: how many of the wrong replies to a template each explains",
+    each = Table("Named mistakes, and how many of the wrong replies to their template match each of them",
                  ("model", "template", "mistake", "replies", "of wrong", "share %"), tuple(named), 3,
                  figures=frozenset({5}))  # fmt: skip
     return [whole, *([each] if named else [])]
