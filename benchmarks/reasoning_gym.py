@@ -1,4 +1,4 @@
-"""Items per second beside the package reasoning-gym, in ten families that both have, in one run.
+"""Items per second next to those of the package reasoning-gym, in ten families that both have, in one run.
 
     pip install reasoning-gym
     python benchmarks/reasoning_gym.py [--k 900] [--peer PYTHON]
@@ -7,14 +7,14 @@
 `--puzzles` compares the families of specs/puzzles that have a counterpart there, both with their own default sizes.
 
 reasoning-gym may live in an environment of its own: `--peer /path/to/its/python`. One process each, processor time
-alone. Its item is a dictionary. Ours is checked by another path than the solver's, graded by the grader that will
-grade replies, hashed and written as two lines of canonical JSON. For the second ratio its item is done nearly as much
-to: its answer is scored by its own scorer, and question and answer are written as two lines of JSON and hashed. The
-aim is half of its rate in each family and all of it in most. `floor` is what our texts, grading, hashes and lines of
-JSON take alone, in multiples of the time that half of its rate allows. `drawn` adds the draws of the parameters of the
+alone. Its item is a dictionary. Ours is checked in another way than it is solved, graded by the grader that will grade
+replies, hashed, and written as two lines of canonical JSON. For the second ratio, its item goes through similar steps:
+its own scorer scores the answer, and question and answer are written as two lines of JSON and hashed. The goal is half
+of its rate in each family and all of it in most. `floor` is the time of our texts, grading, hashes and lines of JSON
+alone, in multiples of the time that half of its rate allows. `drawn` adds the time to draw the parameters of the
 instances that are kept, without any condition. `solved` adds, for two puzzles, a solution and a proof of the same
 instances by the functions below, which are as bare as Python allows and do not draw, check, count or report anything.
-Where one of the three is above 1, the aim is out of reach.
+Where one of the three is above 1, the goal is out of reach.
 """
 
 from __future__ import annotations
