@@ -171,6 +171,23 @@ variants: {same: {prompt: "What is twice {{ a }}?"}}
 """
 
 
+def test_a_page_of_a_file_that_is_not_there_yet_shows_it_later(
+    browser: Browser, running: Running, folder: Path
+) -> None:
+    path = folder / "late.yaml"
+    steps = f"""
+    const fs = (await import('fs')).default;
+    await page.waitForFunction(() => document.querySelector('#status').textContent.includes('No instances'));
+    fs.writeFileSync({json.dumps(path.as_posix())}, {json.dumps(TWIN[: TWIN.index("variants")])});
+    {SHOWN}
+    tell('made', await page.locator('.prompt').count());
+    """
+    try:
+        assert browser(address(running, path), steps)["made"] == 1
+    finally:
+        path.unlink(missing_ok=True)
+
+
 def test_errors_of_all_instances_together_and_of_an_evaluation_are_listed(
     browser: Browser, running: Running, folder: Path
 ) -> None:

@@ -246,12 +246,17 @@ window.addEventListener('hashchange', choose);
 
 const gallery = startGallery({ benchmarks: () => list.benchmarks, look: (file) => { location.hash = `#${new URLSearchParams({ file })}`; } });
 
+const isListed = (file) => list.benchmarks.some((one) => one.templates.some((template) => template.file === file));
+
 const listen = () => {
   const events = new EventSource('events');
   events.addEventListener('list', (event) => {
     const isFirst = list.benchmarks.length === 0;
+    const wasListed = isListed(view.file);
     list = JSON.parse(event.data);
     if (isFirst) { say('Connected'); choose(); } else { drawList(); drawProblems(); }
+    // a page may be opened before the list has its file
+    if (!isFirst && !wasListed && isListed(view.file)) { look(); stress(); }
   });
   events.addEventListener('state', (event) => {
     const state = JSON.parse(event.data);
