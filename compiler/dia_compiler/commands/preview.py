@@ -105,7 +105,8 @@ def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
     parts += [f"{counted(overview.items, 'item')} (--item shows another)"] if overview.items > 1 else []
     parts += [counted(overview.checks, "check"), counted(overview.examples, "worked example")]
     accepted, drawn = overview.draws
-    parts += [f"{accepted:,} of {drawn:,} draws satisfy every `where`"] if accepted < drawn else []
+    if accepted < drawn:
+        parts.append(f"{accepted:,} of {drawn:,} draws for these instances satisfied every `where`")
     echo(f"  {' · '.join(parts)}")
     base: Shown | None = None
     for instance in preview.shown:

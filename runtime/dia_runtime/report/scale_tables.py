@@ -167,7 +167,8 @@ def _dependence_rows(result: CalibrationResult) -> list[tuple[str, str]]:
         rows.append(("effect of templates: standard deviation", f"{effect.sd:.3f}{error}, p {effect.p:.3f}"))
     if dependence.q3_within is not None:
         between = _number(dependence.q3_between, 3)
-        rows.append(("mean Q3 within templates, between templates", f"{dependence.q3_within:.3f}, {between}"))
+        name = "Yen's Q3 (mean correlation of residuals) within templates, between templates"
+        rows.append((name, f"{dependence.q3_within:.3f}, {between}"))
     return rows
 
 

@@ -49,9 +49,9 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
     rows.sort(key=lambda row: row[0])
     lead = (
         "Questions that are conversations. Accuracy is given over all questions (or decisions, if a question has "
-        "several), over answered ones (every reply that grading needs arrived), and over valid ones (every reply could "
-        "be read) that were not skipped. The table of outcomes counts each question once, skipped ones too: every "
-        "reply could be read (valid), a reply could not be read (unread) or is missing (absent), grading failed "
+        "several), over answered ones (all replies that are needed for grading are there), and over valid ones (every "
+        "reply could be read) that were not skipped. The table of outcomes counts each question once, skipped too: "
+        "every reply could be read (valid), a reply could not be read (unread) or is missing (absent), grading failed "
         "(broken), or a request failed (error)."
     )
     lead += "".join(f" {words}" for name, words in EXPLAINED.items() if any(name in block for _, _, block in rows))
