@@ -202,6 +202,8 @@ def test_errors_of_all_instances_together_and_of_an_evaluation_are_listed(
     fs.writeFileSync(path, text.slice(0, text.indexOf('variants')));
     await until('no errors');
     await page.waitForFunction(() => document.querySelector('#problems').hidden);
+    // the list may know that there is no error before the page has the new instances
+    await page.waitForFunction(() => document.querySelectorAll('.prompt').length === 1);
     tell('made', await page.locator('.prompt').count());
     fs.writeFileSync(path, text.slice(0, text.indexOf('variants')).replace('2 * a', 'a // (a - a)'));
     await page.waitForSelector('text=Made before the last change');
