@@ -93,7 +93,7 @@ for name in names:
 
 
 def peer_times(python: str, names: list[str], size: int, rounds: int) -> dict[str, tuple[float, float]] | None:
-    """Seconds an item of each of the peer's families in the quickest of so many rounds, made alone and with scoring.
+    """Return the seconds per item of each of the peer's families in the quickest round, made alone and with scoring.
 
     None where it is not installed.
     """
