@@ -38,7 +38,7 @@ def _owners(sessions: list[dict[str, Any]]) -> dict[str, str]:
 def _session(session: Stored, owners: Mapping[str, str], stand_ins: Mapping[str, Any]) -> dict[str, Any]:
     reply_names = sorted({name for code in _codes(session) for name in code.get("replies", ())})
     reads = {name: owners[name] for name in reply_names if owners.get(name) not in (None, session["name"])}
-    settings_notes = [f"asks the {session['role']}"] if session["role"] != "subject" else []
+    settings_notes = [f"role {session['role']}"] if session["role"] != "subject" else []
     settings_notes += [f"{name} {value}" for name, value in _plain(session.get("settings", {})).items()]
     around = _loop(session)
     own = {name: _of_item(entry) if owners[name] == session["name"] and "over" in session else entry
@@ -77,7 +77,7 @@ def _notes(record: Stored) -> Iterator[str]:
         if name in record:
             yield f"{name} {record[name]['expression']}"
     if "share" in record:
-        yield "asked once per model for each key"
+        yield f"reply shared by all questions with the same key, such as {record['share']['keys'][0]}"
 
 
 def _loop(record: Stored) -> dict[str, Any]:

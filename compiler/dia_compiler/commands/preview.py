@@ -210,7 +210,8 @@ def _plot(name: str, bins: list[dict[str, Any]], answer_heading: str) -> None:
     width = max(map(len, [*labels, name]))
     slowest = max(row["seconds"] for row in bins)
     answers = [abs(row["answer"]) for row in bins if row["answer"] is not None]
-    echo(f"\n{name.ljust(width)}  {'n':>7}  {'run time'.ljust(BAR + 14)}{answer_heading if answers else ''}")
+    answer_column = f"median {answer_heading}" if answers else ""
+    echo(f"\n{name.ljust(width)}  {'n':>7}  {'median run time'.ljust(BAR + 14)}{answer_column}")
     for label, row in zip(labels, bins, strict=True):
         time = _bar(row["seconds"], slowest).ljust(BAR) + f" {row['seconds'] * 1000:8.2f} ms  "
         answer = "" if row["answer"] is None else f"{_bar(abs(row['answer']), max(answers))} {row['answer']:g}"

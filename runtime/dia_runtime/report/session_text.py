@@ -26,7 +26,7 @@ def session_text(question: Mapping[str, Any]) -> str:
 
 def _place(session: SessionRecord) -> str:
     """Return the role of a session, the sessions before it, how often it is run, and its settings."""
-    parts = [f"asks the {session.role}"]
+    parts = [f"role {session.role}"]
     if session.needs:
         parts.append(f"uses replies from {', '.join(session.needs)}")
     if session.over is not None:

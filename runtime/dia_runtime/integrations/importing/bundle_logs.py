@@ -165,12 +165,13 @@ def _join(joined: JoinedReplies, source: Source, row: Row, columns: Cells, fault
 def _missing(joined: JoinedReplies, faults: RowErrors) -> int:
     """Report the first missing replies, and return their number."""
     count = reported = 0
+    advice = None if faults.keep else "use `--keep` to import the existing replies"
     for model, attempt, number in list(joined.gaps()):
         count += number
         for id in islice(joined.open(model, attempt), MOST_ERRORS - reported):
             reported += 1
             which = f" (attempt {attempt})" if attempt > 1 else ""
             message = visible(f"`{model}` has no reply{which} to `{id}` (missing in total: {number})")
-            faults.add(DiaError(Diagnostic("E865", message, None, "use `--keep` to import the existing replies")))
+            faults.add(DiaError(Diagnostic("E865", message, None, advice)))
     faults.require_none()
     return count

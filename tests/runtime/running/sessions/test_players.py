@@ -204,7 +204,7 @@ def test_show_draws_sessions_and_tells_conversations(made: Make) -> None:
         terms = RunOptions(ModelOptions(base_url=server.url), roles={"judge": "says:COMPLY"})
         run(bundle, "openai/m", "a.run", terms=terms)
     shown = called("show", bundle, "talk/0").stdout
-    assert "ask    asks the subject\n  judge  asks the judge, uses replies from ask, temperature 0" in shown
+    assert "ask    role subject\n  judge  role judge, uses replies from ask, temperature 0" in shown
     assert "user: Case 0. Between the marks: {{ quoted(response) }}" in shown
     assert "reply: opinion, read as label (of DECLINE COMPLY)" in shown and "[grading]" in shown
     shown = called("show", bundle, "talk/1").stdout
