@@ -94,7 +94,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
         ),
         Flag(
             "skip_malformed",
-            "skip malformed",
+            "malformed skip",
             "The abstention token is in the reply, but not in the required format.",
         ),
         Flag(
@@ -104,7 +104,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
         ),
         Flag(
             "undecided",
-            "undecided",
+            "not proven",
             "An expression could not be proven equal to the correct answer or different from it; it counts as wrong.",
         ),
     )

@@ -9,6 +9,7 @@ from dia_runtime.report.page.cells import DASH, Cell, Column, Grid, count, figur
 from dia_runtime.report.page.panels import Panel, Section, factor, picture, plain
 from dia_runtime.report.pictures.comparisons import is_clear, largest, p_text
 from dia_runtime.report.pictures.correlation import MOST, correlations
+from dia_runtime.report.pictures.figures import unit_words
 from dia_runtime.scoring.figures import FIGURES
 from dia_runtime.scoring.results import (
     ComparedPair,
@@ -48,7 +49,7 @@ def _pairs(score: Score, name: str) -> Grid:
     heads: list[Column[ComparedPair]] = [
         ("model", lambda pair: word(pair["models"][0])),
         ("minus", lambda pair: word(pair["models"][1])),
-        ("items", lambda pair: count(pair["items"])),
+        (f"{unit_words(score)[0]}s", lambda pair: count(pair["items"])),
         ("difference", lambda pair: figure(pair["difference"], times, 1)),
         ("p", lambda pair: Cell(p_text(pair["p"]), key=pair["p"])),
         ("p, Holm", lambda pair: Cell(p_text(pair["p_holm"]), key=pair["p_holm"])),
@@ -80,16 +81,18 @@ def _reversals(change: RankChange) -> Grid | None:
 
 
 def _alike(score: Score, models: Sequence[Respondent]) -> Panel:
-    models = models[:MOST]
+    models, one = models[:MOST], unit_words(score)[0]
     values = correlations(models, score["k"])
     heads: list[Column[int]] = [("model", lambda at: word(models[at]["model"]))]
     heads += [(model["model"], _correlation_column(values, at)) for at, model in enumerate(models)]
     caption = (
-        "For each pair of models, the correlation over items of their shares of correct replies. "
-        "Near 1, they solve the same items."
+        f"For each pair of models, the correlation over {one}s of their shares of correct replies. "
+        f"Near 1, they solve the same {one}s."
     )
+    if any(value is None for row in values for value in row):
+        caption += f" A dash: undefined, because a model solves the same share of each {one}."
     table = grid("Correlations of shares of correct replies", heads, range(len(models)))
-    return picture("correlation", score, "Which models solve the same items", caption, table)
+    return picture("correlation", score, f"Which models solve the same {one}s", caption, table)
 
 
 def _correlation_column(values: Sequence[Sequence[float | None]], at: int) -> Callable[[int], Cell]:

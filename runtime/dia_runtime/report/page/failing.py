@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dia_runtime.report.page.cells import Cell, Column, count, figure, grid, word
 from dia_runtime.report.page.panels import Section, picture
 from dia_runtime.report.pictures.figures import units
-from dia_runtime.report.pictures.flags import FLAGS
 from dia_runtime.report.pictures.flags import count as flag_count
+from dia_runtime.report.pictures.flags import occurring
 from dia_runtime.scoring.results import Respondent, Score
 from dia_runtime.store.error_causes import Cause
 
@@ -32,12 +32,11 @@ CAUSES: list[Column[tuple[str, Cause]]] = [
 def failures(score: Score, models: Sequence[Respondent]) -> Section:
     """Return the section on flags and failures."""
     heads: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
-    heads += [(heading, _flag_column(name)) for name, heading in FLAGS.items()]
+    heads += [(heading, _flag_column(name)) for name, heading in occurring(models).items()]
     heads.append(("not asked", lambda model: count(model["missing"])))
     caption = (
         f"The number of {units(score)} with each flag, which says what went wrong with the reply or with reading it. "
-        "“Refused” includes refusals by a content filter; “refused by model” does not. "
-        "The section “About this page” explains each flag that occurs."
+        "The section “About this page” explains each flag."
     )
     table = grid(f"Flags and failures: number of {units(score)}", heads, models, is_sortable=True)
     panel = picture("flags", score, "", caption, table)

@@ -57,11 +57,6 @@ def drawn(kind: str, data: PictureData, title: str, caption: str, table: Grid | 
     return Panel(kind, title, caption, tuple(art), table)
 
 
-def unit_words(score: Score) -> tuple[str, str]:
-    """Return the words for one of n, and for one of its k."""
-    return ("question", "attempt") if score["over"] == "attempts" else ("item", "instance")
-
-
 def with_article(name: str) -> str:
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 

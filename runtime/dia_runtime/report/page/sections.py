@@ -11,12 +11,12 @@ from dia_runtime.report.page.abstaining import abstention
 from dia_runtime.report.page.cells import Cell, Column, Grid, count, figure, grid, word
 from dia_runtime.report.page.comparing import comparisons, respondents, wordings
 from dia_runtime.report.page.failing import failures, mistakes
-from dia_runtime.report.page.panels import MOST_CELLS, Panel, Section, column, picture, unit_words, with_article
+from dia_runtime.report.page.panels import MOST_CELLS, Panel, Section, column, picture, with_article
 from dia_runtime.report.page.predicting import predicted_and_observed
 from dia_runtime.report.page.scaling import on_one_scale
 from dia_runtime.report.page.sessions import sessions
 from dia_runtime.report.page.usage import usage
-from dia_runtime.report.pictures.figures import PictureData, ranked, units
+from dia_runtime.report.pictures.figures import PictureData, ranked, unit_words, units
 from dia_runtime.report.pictures.leaderboard import strip, strip_scale
 from dia_runtime.report.pictures.reliability import ItemColumn, columns, is_even, solved
 from dia_runtime.report.pictures.svg import decoration, svg
@@ -115,9 +115,9 @@ def _reliability(score: Score, models: Sequence[Respondent]) -> Section | None:
     if not items:
         return None
     fits = len(items) * len(models) <= MOST_CELLS
-    heads: list[Column[ItemColumn]] = [("item", lambda item: word(item.name))]
-    heads += [(model["model"], _solved_column(at, k)) for at, model in enumerate(models)]
     one, part = unit_words(score)
+    heads: list[Column[ItemColumn]] = [(one, lambda item: word(item.name))]
+    heads += [(model["model"], _solved_column(at, k)) for at, model in enumerate(models)]
     caption = f"The share of each {one}'s {part}s that are correct. "
     caption += f"The number of {part}s differs between {one}s or models."
     if is_even(models):
@@ -125,11 +125,11 @@ def _reliability(score: Score, models: Sequence[Respondent]) -> Section | None:
             f"The number of each {one}'s {k} {part}s that are correct. "
             f"If a model has mastered {with_article(one)}, all of them are correct."
             if k > 1
-            else "Full colour: the model is correct. Items that more models solve are further left."
+            else f"Full colour: the model is correct. {one.capitalize()}s that more models solve are further left."
         )
     title = f"Correct {part}s of {k}" if k > 1 else "Correct replies"
     table = grid(f"{title}, easiest {one}s first", heads, items, 1, True) if fits else None
-    panel = picture("reliability", score, "Items from easiest to hardest", caption, table)
+    panel = picture("reliability", score, f"{one.capitalize()}s from easiest to hardest", caption, table)
     sums = [_ladder(score, models)] if k > 1 else []
     return Section("reliability", "Reliability", "", (panel,), tuple(table for table in sums if table))
 

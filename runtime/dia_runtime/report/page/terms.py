@@ -6,7 +6,8 @@ from pathlib import PurePath
 
 from dia_runtime.grading.flags import FLAGS
 from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
-from dia_runtime.report.page.panels import unit_words, with_article
+from dia_runtime.report.page.panels import with_article
+from dia_runtime.report.pictures.figures import unit_words
 from dia_runtime.scoring.figures import Figure, glossary_figures
 from dia_runtime.scoring.results import Score, has_figure, is_default_chain, respondents
 
@@ -72,9 +73,11 @@ def _intervals(score: Score) -> str:
         kind = KINDS[interval["method"]]
         number, seed = interval["resamples"], interval["seed"]
         level = f"{100 * interval['level']:.0f} % confidence"
-        alike = "If all items have the same value, the interval allows for other values in items outside the sample."
-        return f"{level}: {kind} over items, {number:,} resamples, seed {seed}. {alike}"
-    return "±1.96 standard errors; the instances of an item form one cluster."
+        one = unit_words(score)[0]
+        alike = f"If all {one}s have the same value, the interval allows for other values in {one}s outside the sample."
+        return f"{level}: {kind} over {one}s, {number:,} resamples, seed {seed}. {alike}"
+    one, part = unit_words(score)
+    return f"±1.96 standard errors; the {part}s of {with_article(one)} form one cluster."
 
 
 def source_facts(score: Score) -> Pairs:

@@ -8,13 +8,23 @@ from math import radians, sin, sqrt
 
 from dia_runtime.report.pictures.axes import SMALL, plain
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Text, clipped, text_width
-from dia_runtime.report.pictures.figures import LABELS, PictureData, cell, instances, name_at, ranked, require
+from dia_runtime.report.pictures.figures import (
+    LABELS,
+    PictureData,
+    cell,
+    instances,
+    name_at,
+    ranked,
+    require,
+    unit_words,
+)
 from dia_runtime.report.pictures.palette import on, tilt
 from dia_runtime.scoring.results import Respondent
 
 WIDE, TALL, LONGEST = 54, 30, 120
 TURN = 40  # degrees
 MOST = 30  # models
+UNDEFINED = "undefined, because one of them solves the same share of each"
 
 
 def correlation(data: PictureData) -> Drawing:
@@ -35,15 +45,16 @@ def correlation(data: PictureData) -> Drawing:
             value = values[row][column]
             text = "\N{EN DASH}" if value is None else f"{value:z.2f}".replace("-", "\N{MINUS SIGN}")
             colour = "grid" if value is None else tilt(value)
-            tip = f"{model['model']} and {other['model']}: {text}"
+            tip = f"{model['model']} and {other['model']}: {UNDEFINED if value is None else text}"
             ink = "muted" if value is None else on(colour)
             marks += cell(LABELS + column * WIDE, y + 1, WIDE - 2, TALL - 2, colour, text, ink, tip)
     width, height = LABELS + WIDE * len(models) + 20, top + TALL * (len(models) - 1) + 34
     marks += _key(height - 24)
-    words = "For each pair of models, the correlation over items of their shares of correct replies. " + _closest(
+    one = unit_words(data["score"])[0]
+    words = f"For each pair of models, the correlation over {one}s of their shares of correct replies. " + _closest(
         models, values
     )
-    return Drawing("Which models solve the same items", words, max(width, LABELS + 250), height, tuple(marks))
+    return Drawing(f"Which models solve the same {one}s", words, max(width, LABELS + 250), height, tuple(marks))
 
 
 def _key(y: float) -> list[Mark]:

@@ -68,6 +68,11 @@ def units(score: Score) -> str:
     return "attempts" if score["over"] == "attempts" else "questions"
 
 
+def unit_words(score: Score) -> tuple[str, str]:
+    """Return the words for one of n, and for one of its k."""
+    return ("question", "attempt") if score["over"] == "attempts" else ("item", "instance")
+
+
 def instances(model: Respondent, item: str, k: int) -> int:
     """Return how many instances of the item count for the model: k, unless it has its own number."""
     return model.get("other_k", {}).get(item, k)

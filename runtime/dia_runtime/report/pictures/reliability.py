@@ -12,7 +12,17 @@ from dia_language.diagnostics import counted
 
 from dia_runtime.report.pictures.axes import SMALL, USUAL, percent, plain
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Text, clipped, moved, text_width
-from dia_runtime.report.pictures.figures import NARROW, PictureData, cell, instances, name_at, ranked, require, room
+from dia_runtime.report.pictures.figures import (
+    NARROW,
+    PictureData,
+    cell,
+    instances,
+    name_at,
+    ranked,
+    require,
+    room,
+    unit_words,
+)
 from dia_runtime.report.pictures.palette import heat, on
 from dia_runtime.scoring.results import Respondent
 
@@ -82,6 +92,7 @@ def reliability(data: PictureData) -> Drawing:
     """Draw models in rows, items in columns, the easiest first; stronger colours mean more solved instances."""
     score = data["score"]
     models, k = ranked(score), score["k"]
+    one, part = unit_words(score)
     width, left = room(data, WIDTH)
     items = columns(models, k, MOST_COLUMNS if width > NARROW else MOST_COLUMNS // 2)
     require(items, "the runs have no replies")
@@ -94,14 +105,13 @@ def reliability(data: PictureData) -> Drawing:
         fields = _row(model["model"], items, row, wide, k, has_tips)
         marks += [moved(mark, left, y) for mark in fields]
     base = TOP + ROW * len(models)
-    names, bottom = _names(items, wide, left, base)
-    key, height = _key(k if is_even(models) else None, items, left if width > NARROW else 0, bottom + 12)
-    words = (
-        f"{counted(len(models), 'model')} in rows, {counted(score['n'], 'item')} in columns, from easiest to hardest. "
-    )
-    title = f"Correct instances of each item, of {k}" if is_even(models) else "Share of correct instances of each item"
-    title = title if k > 1 else "Correct replies to each item"
-    return Drawing(title, words + _ends(items, k), width, bottom + 12 + height, (*marks, *names, *key))
+    names, bottom = _names(items, wide, left, base, one)
+    key, height = _key(k if is_even(models) else None, items, left if width > NARROW else 0, bottom + 12, one)
+    number = sum(column.items for column in items)
+    words = f"{counted(len(models), 'model')} in rows, {counted(number, one)} in columns, from easiest to hardest. "
+    title = f"Correct {part}s for each {one}, of {k}" if is_even(models) else f"Share of correct {part}s for each {one}"
+    title = title if k > 1 else f"Correct replies to each {one}"
+    return Drawing(title, words + _ends(items, k, one, part), width, bottom + 12 + height, (*marks, *names, *key))
 
 
 def _row(model: str, items: Sequence[ItemColumn], row: int, wide: float, k: int, has_tips: bool) -> list[Mark]:
@@ -134,12 +144,12 @@ def _end(items: Sequence[ItemColumn], row: int, at: int) -> int:
     return at + next((number for number, colour in enumerate(colours) if colour != colours[0]), len(colours))
 
 
-def _names(items: Sequence[ItemColumn], wide: float, left: float, bottom: float) -> tuple[list[Mark], float]:
+def _names(items: Sequence[ItemColumn], wide: float, left: float, bottom: float, one: str) -> tuple[list[Mark], float]:
     """Return the names of the items below their columns, if these are wide enough; otherwise a note on their order."""
     if wide < NAMED:
         end = left + wide * len(items)
-        words = (Text(left, bottom + 16, "easiest item", SMALL, fill="muted"),
-                 Text(end, bottom + 16, "hardest item", SMALL, "end", "muted"))  # fmt: skip
+        words = (Text(left, bottom + 16, f"easiest {one}", SMALL, fill="muted"),
+                 Text(end, bottom + 16, f"hardest {one}", SMALL, "end", "muted"))  # fmt: skip
         return list(words), bottom + 22
     marks: list[Mark] = [
         Text(
@@ -157,7 +167,7 @@ def _names(items: Sequence[ItemColumn], wide: float, left: float, bottom: float)
     return marks, bottom + 16 + sin(radians(TURN)) * longest
 
 
-def _key(k: int | None, items: Sequence[ItemColumn], left: float, top: float) -> tuple[list[Mark], float]:
+def _key(k: int | None, items: Sequence[ItemColumn], left: float, top: float, one: str) -> tuple[list[Mark], float]:
     """Return the legend: colours with the numbers 0 to k if these are few, shares if there is no common k."""
     if k is None:
         steps = [(share, percent(share)) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
@@ -173,13 +183,13 @@ def _key(k: int | None, items: Sequence[ItemColumn], left: float, top: float) ->
         x += wide + 1
     if any(column.items > 1 for column in items):
         most = max(column.items for column in items)
-        marks.append(Text(x + 10, top + 14, f"means of up to {most} similar items", SMALL, fill="muted"))
+        marks.append(Text(x + 10, top + 14, f"means of up to {most} similar {one}s", SMALL, fill="muted"))
     return marks, 28
 
 
-def _ends(items: Sequence[ItemColumn], k: int) -> str:
+def _ends(items: Sequence[ItemColumn], k: int, one: str, part: str) -> str:
     every = sum(all(share == 1 for share in column.shares) * column.items for column in items)
     none = sum(all(share == 0 for share in column.shares) * column.items for column in items)
     if k == 1:
-        return f"Items solved by all models: {every}; by none: {none}."
-    return f"Items solved in all instances by all models: {every}; in no instance by any model: {none}."
+        return f"{one.capitalize()}s solved by all models: {every}; by none: {none}."
+    return f"{one.capitalize()}s solved in all {part}s by all models: {every}; in no {part} by any model: {none}."

@@ -11,6 +11,7 @@ from dia_runtime.report.page.panels import Section
 from dia_runtime.report.page.sections import sections
 from dia_runtime.report.page.terms import terms
 from dia_runtime.report.pictures import pictures
+from dia_runtime.report.pictures.drawing import Text
 from helpers.places import GOLDEN
 
 SCORE = GOLDEN / "report" / "score.json"
@@ -141,9 +142,22 @@ def test_over_attempts_the_words_are_those_of_questions_and_attempts(score: dict
     assert found["reliability"].panels[0].table.caption == "Correct attempts of 3, easiest questions first"  # type: ignore[union-attr]
     assert found["reliability"].tables[0].caption.endswith(", for questions with at least j attempts")
     assert "Each question scores the mean points of its 3 attempts." in dict(terms(score))["RS@3"]
+    drawings = [pictures()[kind].draw({"score": score}) for kind in ("reliability", "correlation")]
+    panels = [found["reliability"].panels[0], found["comparisons"].panels[-1]]
+    described = " ".join(entry.title + entry.caption for entry in panels)
+    described += " ".join(entry.title + entry.description for entry in drawings)
+    assert "Correct attempts for each question, of 3" in described and "item" not in described
     for name in ("by-domain", "failures"):
         assert (
             "number" in (caption := found[name].panels[0].caption)
             and "attempts" in caption
             and "questions" not in caption
         )
+
+
+def test_only_flags_that_occur_have_a_column(score: dict[str, Any]) -> None:
+    score["models"][1]["flags"] = {"skip_malformed": 2}
+    drawing = pictures()["flags"].draw({"score": score})
+    headings = [mark.text for mark in drawing.marks if isinstance(mark, Text)][:3]
+    assert headings == ["unparsed", "errors", "malformed skip"]
+    assert "2 of 18 malformed skip" in str(drawing.marks) and "truncated" not in str(drawing.marks)

@@ -274,7 +274,7 @@ def test_the_map_tells_how_many_of_how_many_where_items_differ(score: dict[str, 
         model["tsr"][item], model["other_k"] = 1, {item: 1}
     drawn = svg(pictures()["reliability"].draw({"score": score}))
     assert "1 of 1<" in drawn and "100 %" in drawn and "50 %" in drawn
-    assert "Share of correct instances of each item" in drawn
+    assert "Share of correct instances for each item" in drawn
 
 
 def test_open_scores_have_no_dot_and_are_told_by_their_ends(score: dict[str, Any]) -> None:
