@@ -137,4 +137,4 @@ class _LateBar:
 def _line(name: str, done: int, total: int, shown_names: set[str]) -> None:
     if done == total and done and name not in shown_names:
         shown_names.add(name)
-        echo(f"{name}: {counted(done, 'instance')}", err=True)
+        echo(f"{name}: {counted(done, 'question')}", err=True)

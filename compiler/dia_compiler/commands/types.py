@@ -63,10 +63,15 @@ def command(names: tuple[str, ...], as_json: bool) -> int:
         return 0
     if not names:
         echo("Parameter types")
-    _print(types, bool(names), "  where: a condition on the value, called `it`, or a list of conditions")
+    _print(
+        types,
+        "parameter type " if names else "",
+        bool(names),
+        "  where: a condition on the value, called `it`, or a list of conditions",
+    )
     if not names:
         echo("\nAsset builders")
-    _print(builders, bool(names), "")
+    _print(builders, "asset builder " if names else "", bool(names), "")
     for heading, kind, entries in (
         ("Answer types", "answer type ", answer_facts),
         ("Answer formats", "answer format ", format_facts),
@@ -121,10 +126,10 @@ def _print_facts(entries: Sequence[Mapping[str, Any]], kind: str, with_options: 
             echo(f"  {option}{' (required)' if facts['required'] else ''}: {facts['words']}")
 
 
-def _print(chosen: Mapping[str, Any], with_options: bool, last: str) -> None:
+def _print(chosen: Mapping[str, Any], kind: str, with_options: bool, last: str) -> None:
     for key, item in chosen.items():
-        echo(f"{click.style(key, bold=True)}: {item.summary}", is_styled=True)
-        for option, kind in item.options.items() if with_options else ():
-            echo(f"  {option}{' (required)' if kind.required else ''}: {kind.words}")
+        echo(f"{kind}{click.style(key, bold=True)}: {item.summary}", is_styled=True)
+        for option, words in item.options.items() if with_options else ():
+            echo(f"  {option}{' (required)' if words.required else ''}: {words.words}")
         if with_options and last:
             echo(last)

@@ -185,7 +185,7 @@ def _syntax_error(source: Source, starts: list[int], error: SyntaxError) -> DiaE
     code = TEXTS.sub(lambda match: "." * len(match[0]), source.text)
     if message.startswith("`=`") and (equals := EQUALS.search(code)) is not None:
         at = equals.start()
-    for pattern, fix in OF_OTHER_LANGUAGES if message == UNKNOWN_SYNTAX else ():
+    for pattern, fix in OF_OTHER_LANGUAGES if message in (UNKNOWN_SYNTAX, NOTHING_BETWEEN) else ():
         if (foreign := pattern.search(code)) is not None:
             at, message, help = foreign.start(1), f"`{foreign[1]}` is not part of an expression", fix
             break
@@ -202,6 +202,10 @@ OF_OTHER_LANGUAGES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(&&)"), "write `and`"),
     (re.compile(r"(\|\|)"), "write `or`"),
     (re.compile(r"(<>)"), "write `!=`"),
+    (
+        re.compile(r"(?:\b(?!(?:and|or|not|in|if|else)\b)\w+|[)\].])\s*(~)"),
+        'join texts with `+`, or write f"... {n} ..."; only templates have `~`',
+    ),
     (re.compile(r"(;)"), "separate arguments with commas"),
     (re.compile(r"\S\s*(\?)"), "write `a if condition else b`"),
     (re.compile(r"[\w)\]]\s*(!)(?!=)"), "write `factorial(n)`"),
@@ -268,6 +272,7 @@ def _explain_syntax_error(problem: str) -> tuple[str, str | None]:
 
 
 UNKNOWN_SYNTAX = "not an expression"
+NOTHING_BETWEEN = "two values with nothing between them"
 # Python's words, with ours and the fix; the first that occurs in the problem decides
 SYNTAX_WORDS: tuple[tuple[str, str, str | None], ...] = (
     ("unterminated", "unclosed text", "put texts in matching quotes, on one line"),
@@ -283,7 +288,7 @@ SYNTAX_WORDS: tuple[tuple[str, str, str | None], ...] = (
         "a number directly followed by a word",
         "names start with a letter; use `*` to multiply",
     ),
-    ("forgot a comma", "two values with nothing between them", "put a comma or an operator between them"),
+    ("forgot a comma", NOTHING_BETWEEN, "put a comma or an operator between them"),
     ("invalid character", "a character that expressions cannot contain", "use plain operators and straight quotes"),
     ("invalid non-printable", "an invisible character", "remove it"),
     ("expected 'else'", "an `if` without `else`", "write `a if condition else b`"),

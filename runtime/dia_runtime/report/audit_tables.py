@@ -14,6 +14,7 @@ from dia_runtime.scoring.figures import FIGURES
 
 LONGEST = 240
 FIGURES_LEGEND = "+- is the standard error; brackets contain the 95 % confidence interval."
+VARIANTS_LEGEND = "The figures do not include variants (the same instances in other words); the list of replies does."
 REPLIES_LEGEND = """\
 Below are the replies that the chains read differently. For each chain: the answer that it read (- for none), the step
 of the chain that found it (docs/reference/types.md describes the steps), and the verdict. The line after | is the
@@ -22,7 +23,8 @@ reply, with / for line breaks, and [...] for the middle of a long reply."""
 
 def as_plain(result: AuditResult) -> str:
     """Return a table of the figures, and each reply with the answers that were read from it."""
-    legend = [FIGURES_LEGEND, *([REPLIES_LEGEND] if result["rows"] else []), ""]
+    legend = [FIGURES_LEGEND, *([VARIANTS_LEGEND] if result["has_variants"] else [])]
+    legend += [*([REPLIES_LEGEND] if result["rows"] else []), ""]
     return "\n".join([as_text([_figures(result)]), *legend, *(_reply(row) for row in result["rows"])])
 
 

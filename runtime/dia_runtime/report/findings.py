@@ -39,6 +39,7 @@ def findings(result: Score) -> list[str]:
         *_several_versions(result),
         *_unused_tools(result),
         *_missing(result),
+        *_variants(result),
         *_old_rules(result),
     ]
 
@@ -206,6 +207,11 @@ def _missing(result: Score) -> Iterator[str]:
     if counts:
         variants = " (variants not included)" if result.get("has_variants") else ""
         yield f"Questions never asked{variants}, which no figure counts: {_listed(counts)}.{_reasons(result)}"
+
+
+def _variants(result: Score) -> Iterator[str]:
+    if result.get("has_variants"):
+        yield "Figures and counts do not include variants, which ask the same instances in other words."
 
 
 def _reasons(result: Score) -> str:

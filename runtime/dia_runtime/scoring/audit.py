@@ -65,6 +65,7 @@ class AuditResult(TypedDict):
     benchmark: str
     version: str | int | None
     chains: list[str]
+    has_variants: bool
     replies: int
     differing: int
     models: list[AuditedModel]
@@ -87,11 +88,13 @@ def audit(
         names = iter(respondent_names(stores))
         intervals = Intervals(points=range_of_points(stores, Rules()))
         models = [model for store in stores for model in _models(store, chains, source, names, rows, intervals)]
+        has_variants = stores[0].has_variants()
     return {
         "questions_root": facts["questions_root"],
         "benchmark": facts["benchmark"],
         "version": facts["version"],
         "chains": list(chains),
+        "has_variants": has_variants,
         "replies": sum(model["replies"] for model in models),
         "differing": len(rows),
         "models": models,

@@ -14,8 +14,8 @@ from dia_compiler.types.word_lists import word_list
     [
         (["functions", "median", "sum", "median"], ["median(values)", "sum(values)"]),
         (["functions", "sum"], ["sum(values)"]),
-        (["types", "set", "csv", "list"], ["set: ", "list: ", "csv: "]),
-        (["types", "xml", "text"], ["text: ", "answer type text: ", "answer format xml: "]),
+        (["types", "set", "csv", "list"], ["parameter type set: ", "parameter type list: ", "asset builder csv: "]),
+        (["types", "xml", "text"], ["asset builder text: ", "answer type text: ", "answer format xml: "]),
     ],
 )
 def test_several_names_are_described_once_each(

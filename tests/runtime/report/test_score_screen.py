@@ -158,6 +158,12 @@ def test_the_most_frequent_cause_says_whether_it_counts_variants() -> None:
         assert f"The most frequent cause ({number}): timeout. " in findings(result(failed))[0]
 
 
+def test_variants_are_said_not_to_count() -> None:
+    assert findings({**result(model("a", 90.0)), "has_variants": True}) == [
+        "Figures and counts do not include variants, which ask the same instances in other words."
+    ]
+
+
 def test_nothing_stands_out_in_a_clear_result() -> None:
     clear = result(model("a", 90.0), model("b", 50.0))
     assert findings(clear) == [] and "What stands out" not in score_screen(clear)

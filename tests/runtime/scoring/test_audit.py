@@ -226,6 +226,13 @@ def test_a_chain_that_takes_the_tags_reads_the_same(tiny: Make) -> None:
     }
 
 
+@pytest.mark.parametrize("variants", [[None], [None, "aside"]])
+def test_an_audit_says_whether_its_figures_leave_out_variants(tiny: Make, variants: list[str | None]) -> None:
+    dia_runtime.run(tiny(variants=variants), ["says:<xml>3</xml>."], "a.run")
+    result = audit("a.run")
+    assert ("not include variants" in as_plain(result)) is result["has_variants"] is (len(variants) > 1)
+
+
 def test_a_hostile_reply_is_cut_and_made_visible(capsys: pytest.CaptureFixture[str]) -> None:
     hostile = "=cmd()\x1b[2J\u202e" + "x" * 5_000 + "\nA one\n###B###"
     path = brought([{"id": "=1+1", "gold": "B", "reply": hostile, "model": "\x1b]0;"}])

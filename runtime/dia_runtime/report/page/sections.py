@@ -75,7 +75,7 @@ def _leaderboard(score: Score, models: Sequence[Respondent], notes: Sequence[str
     caption = "Models by reliability score. Shares are in percent; the small numbers are confidence intervals."
     verdicts = picture(
         "verdicts", score, "Verdicts",
-        "Each bar shows all questions of a model, first attempts only." if score["over"] == "instances" else "",
+        _bars(score),
         _verdict_table("Verdicts", [((model["model"],), model) for model in models], ("model",)),
     )  # fmt: skip
     one, part = unit_words(score)
@@ -86,6 +86,13 @@ def _leaderboard(score: Score, models: Sequence[Respondent], notes: Sequence[str
     lead += " A correct answer earns points, an abstention earns none, and a wrong answer costs points."
     boards = (grid(caption, table, models, is_sortable=True),)
     return Section("leaderboard", "Leaderboard", lead, (verdicts,), boards, tuple(notes))
+
+
+def _bars(score: Score) -> str:
+    if score["over"] == "attempts":
+        return ""
+    wording = " in their base wording" if score.get("has_variants") else ""
+    return f"Each bar shows all questions of a model{wording}, first attempts only."
 
 
 def _value(model: Respondent) -> float | None:
