@@ -180,13 +180,26 @@ def _number(value: float | None, factor: int, places: int) -> str:
 
 
 def as_text(tables: Sequence[Table]) -> str:
-    """Return the tables in aligned columns."""
-    return "\n\n".join(map(_aligned, tables)) + "\n"
+    """Return the tables in aligned columns, without columns and tables that are empty in every row."""
+    return "\n\n".join(_aligned(table) for table in tables if _has_values(table)) + "\n"
+
+
+def _has_values(table: Table) -> bool:
+    return not table.rows or any(cell not in EMPTY for row in table.rows for cell in row[table.labels :])
 
 
 def _aligned(table: Table) -> str:
-    parts = [_columns(rows, table.labels) for rows in _parts(table)] + ([table.note] if table.note else [])
+    parts = [_columns(rows, table.labels) for part in _parts(table) if (rows := _filled(part, table.labels))]
+    parts += [table.note] if table.note else []
     return "\n".join([_one_line(table.title), *(f"\n{part}" for part in parts)])
+
+
+def _filled(rows: Sequence[tuple[str, ...]], labels: int) -> list[tuple[str, ...]]:
+    """Return the headings and rows without the columns that are empty in every row; nothing if all are."""
+    if len(rows) == 1:
+        return list(rows)
+    kept = [at for at in range(len(rows[0])) if at < labels or any(row[at] not in EMPTY for row in rows[1:])]
+    return [tuple(row[at] for at in kept) for row in rows] if len(kept) > labels else []
 
 
 def _parts(table: Table) -> Iterator[list[tuple[str, ...]]]:
@@ -322,6 +335,7 @@ def _split(table: Table, row: Sequence[str], parts: Callable[[str], tuple[str, .
 
 
 UNKNOWN = "\N{EM DASH}"  # in tables for people
+EMPTY = frozenset({"", UNKNOWN})
 GROUPED = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
