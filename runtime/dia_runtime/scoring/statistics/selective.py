@@ -38,12 +38,16 @@ def levels_of(tally: Tally) -> Levels:
 
 
 def agreed(tally: Tally, readings: Mapping[str, int]) -> Levels:
-    """Return the confidence of each attempt: the share of the other attempts that gave the same answer."""
+    """Return the confidence of each attempt: the share of the other attempts that gave the same answer.
+
+    `readings` has the number of attempts with each answer; an attempt without one, such as a refusal, agrees with none.
+    """
     answers: Counter[tuple[Fraction, bool]] = Counter()
     others = max(1, tally.k - 1)
     for reading, number in readings.items():
         answers[Fraction(number - 1, others) if tally.k > 1 else Fraction(1), reading != "correct"] += number
-    answers[Fraction(0) if tally.k > 1 else Fraction(1), True] += tally.unparsed
+    without_answer = tally.k - tally.skipped - tally.error - sum(readings.values())
+    answers[Fraction(0) if tally.k > 1 else Fraction(1), True] += without_answer
     levels = dict.fromkeys(level for level, _ in answers)
     return tuple(
         (level, answers[level, False] + answers[level, True], answers[level, True])

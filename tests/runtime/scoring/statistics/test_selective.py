@@ -132,6 +132,8 @@ def test_attempts_that_agree_are_more_confident() -> None:
     found = set(agreed(held, {"correct": 2, "wrong: 5": 1, "wrong: 6": 1}))
     # Of five others one said the same as each right one, none the same as the others.
     assert found == {(Fraction(1, 5), 2, 0), (Fraction(0), 3, 3)}
+    refused = tally(mark(Verdict(verdict), POINTS) for verdict in ("correct", "wrong", "skipped"))
+    assert set(agreed(refused, {"correct": 1})) == {(Fraction(0), 2, 1)}
     assert agreed(tally([mark(Verdict.SKIPPED, POINTS)]), {}) == ()
     assert agreed(tally([mark(Verdict.UNPARSED, POINTS)]), {}) == ((Fraction(1), 1, 1),)
 
