@@ -17,6 +17,7 @@ from dia_runtime.psychometrics.rasch.estimate import Calibration
 from numpy.typing import NDArray
 
 AT_ONCE = 1 << 20
+WIDEST = 2**0.5  # standard deviation of a mean square with one degree of freedom
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,7 +135,11 @@ def _fits(mask: Mask, sums: Array) -> Fits:
 
 
 def _standardised(square: Array, width: Array) -> Array:
-    """Return the mean square as a normal deviate (Wilson and Hilferty 1931)."""
+    """Return the mean square as a normal deviate (Wilson and Hilferty 1931).
+
+    With less than one degree of freedom, 2 / width**2, the sign would be wrong, so widths are limited as in Winsteps.
+    """
+    width = np.minimum(width, WIDEST)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((np.cbrt(square) - 1) * 3 / width + width / 3)
 

@@ -14,7 +14,13 @@ from dia_runtime import calibrate
 from dia_runtime.psychometrics.rasch.andersen import andersen
 from dia_runtime.psychometrics.rasch.differential import benjamini_hochberg, differential_items
 from dia_runtime.psychometrics.rasch.estimate import EstimationOptions
-from dia_runtime.psychometrics.rasch.fit import fit_statistics, likelihood_locations, reliability, residual_components
+from dia_runtime.psychometrics.rasch.fit import (
+    Locations,
+    fit_statistics,
+    likelihood_locations,
+    reliability,
+    residual_components,
+)
 from dia_runtime.psychometrics.rasch.held_out import held_out
 from dia_runtime.psychometrics.rasch.link import link
 from dia_runtime.psychometrics.rasch.monotone import isotonic, monotone
@@ -195,3 +201,14 @@ def test_spreads_of_linked_items_are_compared_as_morgan_did() -> None:
     assert found.spread_p == pytest.approx(2 * student.sf(abs(t), 10), rel=1e-9) and 0 < found.spread_p < 1
     assert found.spreads == (pytest.approx(first.std()), pytest.approx(second.std()))
     assert link(first, first * 0, first, first * 0).spread_p == 1
+
+
+def test_a_mean_square_below_one_is_never_standardised_to_a_large_z() -> None:
+    # One model of seven solves an item; for the strongest, this is all but certain, so the variance of outfit is large.
+    abilities = np.array([-8.0, -6.0, -1.0, 0.7, 1.2, 1.2, 2.4])
+    successes = np.array([[0, 0, 0, 0, 1, 0, 1], [1, 0, 0, 0, 0, 0, 0]]).T.astype(float)
+    both = np.ones(7, bool), np.ones(2, bool)
+    locations = Locations(abilities, np.array([1.1, 1.1]), np.ones(7), np.ones(2), *both)
+    fits = fit_statistics(locations, successes, np.ones((7, 2)))[1]
+    assert fits.outfit[0] < 1 and abs(fits.outfit_z[0]) < 1
+    assert fits.outfit[1] > 1 and fits.outfit_z[1] > 2
