@@ -6,9 +6,10 @@ r"""The answer in \boxed{}, as mathematics models write it.
 | strict | the content of the only `\boxed{...}` in the reply, wherever it is (step `only`); braces inside must match |
 | lenient | the same; otherwise the last `\boxed{...}`, `\fbox{...}` or `boxed{...}` with matching braces (`last`); otherwise an answer without its mark |
 
-Under rules 2, `lenient` then looks for an answer without its mark: X in the last sentence `the answer is X` (`said`), in a
-last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as `60 + 65 = X` (`equation`), and the
-reply if it is one word (`word`). It also does so if what it found first cannot be read as the answer's type.
+Under rules 2, `lenient` then looks for an answer without its mark, if this is one word or number: X in the last sentence
+`the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as
+`60 + 65 = X` (`equation`), and the reply if it is one word (`word`). It also does so if what it found first cannot be
+read as the answer's type.
 
 Lenient also removes dollar signs and wrappers such as `\text{...}` and `\mathrm{...}` from the answer. If a reply has
 more than a million characters, only the last million is searched. In a bundle, the format of a question is

@@ -6,9 +6,9 @@
 | standard | the same |
 | lenient | that line, without a leading `Answer:` or `Final answer:` and without asterisks around it; a line that only closes a code fence is skipped (`last`); if it cannot be read as the answer's type, an answer in a sentence or equation |
 
-Under rules 2, if the last line is not a value of the answer's type, `lenient` looks for an answer in the whole reply: X
-in the last sentence `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), or in
-the only equation such as `60 + 65 = X` (`equation`).
+Under rules 2, if the last line is not a value of the answer's type, `lenient` looks for an answer of one word or number
+in the whole reply: X in the last sentence `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.`
+(`sentence`), or in the only equation such as `60 + 65 = X` (`equation`).
 
 If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question
 is `{"kind": "last_line", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.

@@ -17,7 +17,7 @@ its canonical text is the letter. Letters are single uppercase letters from A to
 | compat | like the published evaluator of the evaluate-idk study: see letter_compat.py |
 
 Closed `<think>...</think>` blocks are removed first. The letter in a mark may be in either case. Text after a mark must
-not continue the sentence: `Answer: B or A` is not a mark. If a reply has more than a million characters, only the last
+not continue the sentence: `Answer: B or A` is not a mark, and neither is `Answer: A, B and C` (rules 2). If a reply has more than a million characters, only the last
 million is searched.
 """  # noqa: E501 - a table
 
@@ -61,12 +61,16 @@ def mark(reply: str, format: FormatRecord) -> str | None:
 
 
 def said(reply: str, format: FormatRecord) -> str | None:
-    """Return the letter or the skip token in the last sentence that names an answer."""
+    """Return the letter or the skip token in the last sentence that names one answer."""
     return _last("said", reply, format)
 
 
 def _last(name: str, reply: str, format: FormatRecord) -> str | None:
-    matches = list(_patterns(*_key(format))[name].finditer(answered(reply)))
+    """Return the letter or the token of the last match; by rules 2, not one that begins a list of several."""
+    patterns, text = _patterns(*_key(format)), answered(reply)
+    matches = list(patterns[name].finditer(text))
+    if rules_of(format) > 1:
+        matches = [match for match in matches if not patterns["more"].match(text, match.end(match.lastindex))]
     return _named(matches[-1], format) if matches else None
 
 
@@ -94,6 +98,11 @@ def _repeats_options(reply: str, format: FormatRecord) -> bool:
     return len(letters) == 2 and None not in letters
 
 
+def _lists_letters(line: str, format: FormatRecord) -> bool:
+    """Return whether the line lists several letters, as in `A, B, or C`, and so names none of them (rules 2)."""
+    return rules_of(format) > 1 and _patterns(*_key(format))["several"].search(line) is not None
+
+
 def line(reply: str, format: FormatRecord) -> str | None:
     """Return the letter at the start of the last line, if nothing follows it except the text of its option."""
     if _repeats_options(reply, format):
@@ -117,9 +126,9 @@ def text(reply: str, format: FormatRecord) -> str | None:
 
 def single(reply: str, format: FormatRecord) -> str | None:
     """Return the only letter that the last line marks, unless the line contains the text of another option."""
-    if _repeats_options(reply, format):
-        return None
     last_line = _last_line(reply)
+    if _repeats_options(reply, format) or _lists_letters(last_line, format):
+        return None
     letters = {match[1] or match[2] or match[3] for match in _patterns(*_key(format))["single"].finditer(last_line)}
     other_texts = [_folded(option) for letter, option in _texts(format).items() if letter not in letters]
     is_clear = len(letters) == 1 and not any(option and option in _folded(last_line) for option in other_texts)
@@ -171,11 +180,17 @@ def _patterns(letters: str, token: str) -> dict[str, Any]:
     # A lowercase letter must end its line; otherwise it is a list marker, a word or an article.
     small = rf"{begin}[ \t]*{option}{marked}\.?(?:\*\*)?[ \t]*(?:\n|\z)"
     inside = r"(?:\\(?:text|textbf|mathrm|mathbf)\s*\{\s*)?(?:(?i:answer)\s*:\s*)?"
+    # More letters after the first, up to the end of the sentence: `A, B`, `A, B, and C`. Not `B, A is wrong`.
+    around = r"(?:\*\*|__|`|\$)?"
+    joined = rf"\s*(?:[,;/&+]|\band\b|\bor\b)+\s*(?:and|or)?\s*{opened}[{letters}]{closed}{around}"
+    more = rf"{closed}{around}(?:{joined})+(?:[.!]?\s*(?:\n|\z)|[.!]\s)"
     box = rf"\\boxed\s*\{{\s*{inside}[(]?{word}[).]?\s*\}}"
     return {
         "alone": compiled(rf"{marked}[.)]?(?:\*\*)?"),
         "mark": compiled(rf"###\s*\(?{word}\)?\s*###|{box}"),
         "said": compiled(rf"{sentence}|{small}"),
+        "more": compiled(more),
+        "several": compiled(rf"(?:\A|\W)[{letters}]{more}"),
         "line": compiled(rf"(?:(?i:option|choice)\s+)?[(\[*]*({both})(?:[)\]*.:]+\s*(.*)|\s*)"),
         "single": compiled(rf"\(([{letters}])\)|\*\*\(?([{letters}])\)?\.?\*\*|(?:^|\s)([{letters}])\.(?:\s|\z)"),
     }

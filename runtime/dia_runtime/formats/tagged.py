@@ -6,9 +6,10 @@
 | strict | the reply, without outer whitespace, is exactly one `<answer>...</answer>` (step `alone`), or one code fence of three backticks, with or without a language, that contains it (`fence`); if there is any text before or after it, or a second tag, nothing |
 | lenient | the same; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`); otherwise an answer without its mark |
 
-Under rules 2, `lenient` then looks for an answer without its mark: X in the last sentence `the answer is X` (`said`), in a
-last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as `60 + 65 = X` (`equation`), and the
-reply if it is one word (`word`). It also does so if what it found first cannot be read as the answer's type.
+Under rules 2, `lenient` then looks for an answer without its mark, if this is one word or number: X in the last sentence
+`the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as
+`60 + 65 = X` (`equation`), and the reply if it is one word (`word`). It also does so if what it found first cannot be
+read as the answer's type.
 
 Tags are case-sensitive. If a reply has more than a million characters, strict finds nothing, and standard and
 lenient search the first million. In a bundle, the format of a question is

@@ -7,9 +7,10 @@
 | lenient | the same; otherwise the last `<xml>...</xml>` in the reply with neither tag inside it (`last`); otherwise an answer without its mark |
 | compat | like the published evaluator of the DIA benchmark: the first place with two or three backticks, the word `xml`, one `<xml>...</xml>` and two or three backticks, optionally separated by whitespace (`fenced`), otherwise the whole reply (`whole`); compared as a string without stripping anything |
 
-Under rules 2, `lenient` then looks for an answer without its mark: X in the last sentence `the answer is X` (`said`), in a
-last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as `60 + 65 = X` (`equation`), and the
-reply if it is one word (`word`). It also does so if what it found first cannot be read as the answer's type.
+Under rules 2, `lenient` then looks for an answer without its mark, if this is one word or number: X in the last sentence
+`the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as
+`60 + 65 = X` (`equation`), and the reply if it is one word (`word`). It also does so if what it found first cannot be
+read as the answer's type.
 
 Tags must be in lowercase (compat finds them in any case, but then counts the answer as wrong unless they are in
 lowercase). If a reply has more than a million characters, strict finds nothing, and standard, lenient and the step

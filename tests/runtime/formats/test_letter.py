@@ -90,6 +90,31 @@ def test_each_chain_finds_what_the_table_says(row: tuple[str, str | None, str | 
     assert FORM.extract(reply, OPTIONS, "lenient").text == lenient
 
 
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("Answer: A, B", None),
+        ("Answer: A, B, C", None),
+        ("The answer is A, B, C, and D.", None),
+        ("The answer is **A**, **B** or **C**.", None),
+        ("The answer is (A), (B).\nThat is all.", None),
+        ("Answer: A; B\n", None),
+        ("I think it is B or A.", None),
+        ("Answer: C\nThe answer is A, B, and C.", "C"),
+        ("Answer: A, B\nAnswer: B", "B"),
+        ("Answer: B, because A is too small.", "B"),
+        ("The answer is B, A is wrong.", "B"),
+        ("The answer is A, which is a city.", "A"),
+        ("Answer: B. A is wrong.", "B"),
+        ("Answer: B) New York, A", "B"),
+    ],
+)
+def test_a_list_of_letters_names_none_by_the_second_rules(reply: str, letter: str | None) -> None:
+    for chain in ("strict", "standard", "lenient"):
+        assert FORM.extract(reply, {**OPTIONS, "rules": 2}, chain).text == letter
+    assert FORM.extract("Answer: A, B", OPTIONS, "strict").text == "A"  # the first rules never change
+
+
 def test_a_token_skips_beside_letters() -> None:
     for chain in ("strict", "lenient"):
         for reply in ("I-DO-NOT-KNOW", "Answer: I-DO-NOT-KNOW", "Hm.\n**Answer:** I-DO-NOT-KNOW"):
