@@ -168,12 +168,18 @@ def _plain(settings: Stored) -> dict[str, Any]:
     return {name: decode(value) for name, value in settings.items()}
 
 
+def _range_of(figure: Stored) -> str:
+    """Return which questions a figure counts, if not all of them."""
+    where = f", where {figure['where']['expression']}" if "where" in figure else ""
+    return where + (f", over {figure['over']} questions" if figure.get("over", "all") != "all" else "")
+
+
 def shown_truth(answer: Stored) -> list[str]:
     """Return the truth and the figures, each part on a line."""
     kind, parts = next(iter(answer["truth"].items()))
     lines = [f"{kind} {name}: {part['expression']}" for name, part in parts.items()
              if isinstance(part, Mapping) and "expression" in part]  # fmt: skip
     lines += [f"{kind} key: {part['expression']}" for part in parts.get("keys", ())]
-    lines += [f"figure {name}: {figure['summary']} of {figure['value']['expression']}"
+    lines += [f"figure {name}: {figure['summary']} of {figure['value']['expression']}{_range_of(figure)}"
               for name, figure in answer.get("figures", {}).items()]  # fmt: skip
     return lines

@@ -52,7 +52,7 @@ def command(
     """Report every error in every spec, with its location and a suggested fix.
 
     Runs the worked examples of each template and makes three of its instances, or as many as --k says. Nothing is
-    written. With -v, also prints d(t), the number of different instances that each template can make; for a template
+    written. With -v, also prints how many different instances each template can make; for a template
     with several items (`each`), the number for the item with the fewest. It is estimated where it cannot be counted;
     `vast` is more than 2^128.
 
@@ -94,7 +94,7 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
             for left in item.left_out:
                 echo(f"left out of {item.benchmark.name}: {left.template} needs {left.why}", err=True)
         for name, freedom in checked.freedoms.items():
-            echo(f"{name}: d(t) {freedom}", err=True)
+            echo(f"{name}: possible instances: {freedom}", err=True)
         templates = sum(len(item.benchmark.templates) for item in checked.benchmarks)
         warnings = len(diagnostics) - len(errors)
         counts = ((templates, "template"), (len(errors), "error"), (warnings, "warning"))

@@ -151,7 +151,7 @@ def _print_templates(path: Path) -> None:
     bundle = open_bundle(path)
     layouts = bundle.layouts()
     for row in bundle.templates():
-        line = f"  {row['template']}: d(t) {freedom_text(row['degree_of_freedom'])}"
+        line = f"  {row['template']}: possible instances: {freedom_text(row['degree_of_freedom'])}"
         if not layouts[row["template"]].has_sessions:
             answers = row["answers"]
             share = f"{float(Fraction(answers['commonest_share'])):.0%}"

@@ -101,12 +101,13 @@ def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
     assert preview.overview is not None
     overview, title = preview.overview, str(preview.template.facts.get("title", ""))
     echo(click.style(preview.template.name, bold=True) + visible(f": {title}" if title else ""), is_styled=True)
-    parts = [f"d(t) {freedom_text(overview.freedom.as_json(), overview.estimate)}"]
+    of_each = " of an item" if overview.items > 1 else ""
+    parts = [f"possible instances{of_each}: {freedom_text(overview.freedom.as_json(), overview.estimate)}"]
     parts += [f"{counted(overview.items, 'item')} (--item shows another)"] if overview.items > 1 else []
     parts += [counted(overview.checks, "check"), counted(overview.examples, "worked example")]
     accepted, drawn = overview.draws
     if accepted < drawn:
-        parts.append(f"{accepted:,} of {drawn:,} draws for these instances satisfied every `where`")
+        parts.append(f"{drawn - accepted:,} of {drawn:,} draws rejected by a condition")
     echo(f"  {' · '.join(parts)}")
     base: Shown | None = None
     for instance in preview.shown:

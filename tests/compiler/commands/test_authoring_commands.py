@@ -209,7 +209,7 @@ def test_degrees_of_freedom_that_cannot_be_counted_are_estimated(
     exact = sum(range(2, 61)) * sum(range(2, 91)) - 59 * 89  # of `boxes * pens - 1` values of `lost` for each pair
     for arguments in (["preview", FIRST], ["check", "-v", "my_bench"]):
         code, out, err = said(capsys, *arguments)
-        estimate = re.search(r"d\(t\) ~(\d\.?\d*)e6 \(estimated from 400 draws\)", out + err)
+        estimate = re.search(r"possible instances: ~(\d\.?\d*)e6 \(estimated from 400 draws\)", out + err)
         assert code == 0 and estimate and abs(float(estimate[1]) * 1e6 / exact - 1) < 0.15
     assert run(["compile", "my_bench", "-q"]) == 0
     code, out, _ = said(capsys, "show", "build/my_bench-0.1.0-k5")
@@ -233,9 +233,11 @@ def test_instances_and_answers_are_counted_by_template(here: Path, capsys: pytes
     for name, rest in {"all": "instances: all", "few": "instances: 2", "one": "each: country"}.items():
         (here / "mine" / f"{name}.yaml").write_text(COUNTRY.format(name=name, rest=rest))
     code, _, err = said(capsys, "compile", "mine", "-v", "-o", ".")
-    assert code == 0 and "few: d(t) 3; 2 distinct answers, the most common one in 50% of instances" in err, err
+    assert (
+        code == 0 and "few: possible instances: 3; 2 distinct answers, the most common one in 50% of instances" in err
+    ), err
     (of_sessions,) = (line for line in err.splitlines() if f" {talk.stem}: " in line)
-    assert "d(t)" in of_sessions and "answer" not in of_sessions
+    assert "possible instances: " in of_sessions and "answer" not in of_sessions
     _, shown, _ = said(capsys, "show", next(here.glob("mine-*-k5")).name)
     rows = [line.split() for line in shown[shown.index("Templates") :].splitlines()]
     instances = {row[0]: row[-2] for row in rows if len(row) > 4}
