@@ -66,8 +66,8 @@ def _compared(result: Score) -> Iterable[Table]:
         )
         for entry in result["skip_agreement"]
     ]
-    columns = ("first model", "second model", "both", "first", "second", "neither", "phi")
-    yield Table("Questions that both models of a pair skipped", columns, tuple(skips), 2, figures=frozenset({6}))
+    columns = ("first model", "second model", "both", "only first", "only second", "neither", "phi")
+    yield Table("Questions that the models of a pair skipped", columns, tuple(skips), 2, figures=frozenset({6}))
 
 
 TESTED = ("items", "difference", "p", "p (Holm)", "order holds %")
@@ -139,7 +139,7 @@ def _power(power: Power | None) -> Iterable[Table]:
     if power is None:
         return
     spread = ("figure", "items", "k", "variance between", "within")
-    headings: tuple[str, ...] = (*spread, "SE %", "detectable %", "95 % CI")
+    headings: tuple[str, ...] = (*spread, "SE %", "detectable %", "95 % CI of detectable %")
     chance = f"{power['power']:.0%} power at the {power['alpha']:.0%} level".replace("%", " %")
     if power["difference"] is not None:
         size = _percent(power["difference"])

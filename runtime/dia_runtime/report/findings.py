@@ -14,7 +14,7 @@ from dia_runtime.formats.base import RULES
 from dia_runtime.grading.flags import FLAGS, NO_CALLS_ADVICE, REPLY_FLAGS
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.screens import shortened
-from dia_runtime.scoring.results import Block, Model, Respondent, Score, figure_of, respondents
+from dia_runtime.scoring.results import ALPHA, Block, Model, Respondent, Score, figure_of, is_clear, respondents
 from dia_runtime.store.error_causes import versions_text
 
 FEW_ITEMS = 30  # below this the intervals are too wide for most claims
@@ -103,8 +103,10 @@ def _few_items(result: Score) -> Iterator[str]:
 def _uncertain_order(result: Score) -> Iterator[str]:
     """Report runs of neighbours in the ranking whose intervals overlap."""
     groups: list[tuple[int, int]] = []
+    compared = {frozenset(pair["models"]): pair for pair in result["comparisons"] if pair["figure"] == "rs"}
     for rank, (better, worse) in enumerate(pairwise(order_by_score(respondents(result))), 1):
-        if not _overlap(better, worse):
+        pair = compared.get(frozenset((better["model"], worse["model"])))
+        if not _overlap(better, worse) if pair is None else is_clear(pair):
             continue
         if groups and groups[-1][1] == rank:
             groups[-1] = (groups[-1][0], rank + 1)
@@ -113,6 +115,9 @@ def _uncertain_order(result: Score) -> Iterator[str]:
     if not groups:
         return
     ranks = _joined([f"{first}-{last}" for first, last in groups])
+    if compared:
+        yield f"The order within ranks {ranks} is uncertain: p (Holm) of neighbours is {ALPHA} or more."
+        return
     hint = "" if result["comparisons"] else " `--compare` compares all pairs of models on the same questions."
     yield f"The order within ranks {ranks} is uncertain: the intervals of neighbours overlap.{hint}"
 
@@ -133,9 +138,11 @@ def _unparsed(result: Score) -> Iterator[str]:
             for model in sorted(many, key=_unparsed_share, reverse=True)
         ]
         run, chain = shlex.quote(worst["run"]), result.get("chain", "strict")
+        is_judged = any(model["flags"].get("no_judgement") for model in many)
+        others = ", not counting those without a judgement" if is_judged else ""
         audit = f"`dia audit {run} --chains {chain},lenient` lists those that `lenient` reads differently; "
         yield (
-            f"Replies that could not be parsed count as wrong: {_joined(listed)}. "
+            f"Replies that could not be parsed count as wrong: {_joined(listed)}{others}. "
             f"{'' if chain == 'lenient' else audit}`dia show {run} QUESTION` prints the replies to a question."
         )
 

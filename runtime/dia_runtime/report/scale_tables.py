@@ -20,9 +20,10 @@ SHOWN_MODELS = 50
 SHOWN_ITEMS = 20
 CHOICE_NOTE = f"""\
 kept: share of the items that the filter keeps.
-gain: how much better the scale predicts held-out replies to kept items than success rates do (log likelihood each).
+gain: how much higher the log likelihood of a held-out reply to a kept item is by the scale than by its model's success
+rate, on average.
 infit ok: share of the kept items with an infit from {INFIT_BAND[0]} to {INFIT_BAND[1]}.
-budget SE: mean standard error of an ability after the {BUDGET} most informative kept items.
+budget SE: mean standard error of an ability after the {BUDGET} most informative kept items, or all if they are fewer.
 admitted: gain is above 0, and infit ok at least {INFIT_GATE}.
 frontier: admitted, and no other admitted filter is at least as good in both kept and budget SE and better in one."""
 ERROR_NOTE = """\
@@ -249,7 +250,8 @@ def _wald(result: CalibrationResult) -> Table | None:
         (entry.name, f"{entry.difference:.3f}{PLUS_MINUS}{entry.se:.3f}", _number(entry.z, 2), _number(entry.p, 4))
         for entry in report.entries[:WORST]
     )
-    title = f"Difference between {other} with high and with low scores (Wald tests)"
+    place = "Difficulty" if report.compared == "items" else "Ability"
+    title = f"{place} by {other} with high scores, minus that by {other} with low scores (Wald tests)"
     return Table(title, (report.compared[:-1], "logits", "z", "p"), rows, 1)
 
 

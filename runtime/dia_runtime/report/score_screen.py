@@ -285,13 +285,14 @@ def _sessions(result: Score) -> Iterator[Grid]:
             rows.append(template)
         rows.append((Cell(f"  {model}"), *cells))
     first = "template" if len(result["models"]) == 1 else "template and model"
-    headings = ("questions", "accuracy", INTERVAL, "answered", "valid")
+    headings = ("questions", "accuracy", INTERVAL, "if answered", "if valid")
     columns = (Column(first, is_name=True), *map(Column, headings))
     ledger = tuple(Column(name, begins_part=at == 0) for at, name in enumerate(LEDGER[1:]))
     title = (
-        "Sessions: accuracy over all questions, over answered ones (all replies that are needed for grading are "
-        "there), and over valid ones (every reply could be read; not skipped). The counts are of questions in which a "
-        "reply could not be read (unread) or is missing (absent), grading failed (broken), or a request failed (error)"
+        "Sessions: accuracy over all questions, over answered ones (no reply that grading needs is "
+        "missing), and over valid ones (every reply could be read; not skipped). The counts are of questions in which "
+        "a reply could not be read (unread) or is missing (absent), grading failed (broken), or a request "
+        "failed (error)"
     )
     yield Grid(title, (*columns, *ledger, *([Column(PAPER)] if has_paper else [])), tuple(rows))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import NamedTuple, TypeAlias
 
 from dia_language.diagnostics import visible
@@ -17,6 +18,7 @@ NARROWEST = 60
 SHORTEST_NAME = 16  # a table is split into parts before its names get shorter than this
 GAP = "  "
 ELLIPSIS = "..."
+SHARES_OF_HEAD = (0.5, 1, 0, 0.75, 0.25)  # of a shortened name: the first that keeps most names different is used
 QUOTED = re.compile("`[^`]*`")
 UNBROKEN = "\0"  # stands for a space at which textwrap must not break a line
 
@@ -70,7 +72,8 @@ def grid_text(grid: Grid, width: int, paint: Paint = plain) -> str:
     widths = [
         min(cells, name_width) if column.is_name else cells for column, cells in zip(grid.columns, natural, strict=True)
     ]
-    blocks = ["\n".join(_lines(grid, part, widths, paint)) for part in parts]
+    names = _short_names(grid, widths)
+    blocks = ["\n".join(_lines(grid, part, widths, names, paint)) for part in parts]
     title = textwrap.wrap(_one_line(grid.title), max(width, NARROWEST))
     return "\n\n".join(["\n".join(paint(line, "title") for line in title), *blocks])
 
@@ -123,27 +126,57 @@ def _name_width(name_widths: Sequence[int], space: int) -> int:
     return width
 
 
-def _lines(grid: Grid, part: Sequence[int], widths: Sequence[int], paint: Paint) -> Iterator[str]:
+def _short_names(grid: Grid, widths: Sequence[int]) -> Mapping[int, Mapping[str, str]]:
+    """Return the names of each column of names as they are shown, by name."""
+    rows = _cell_rows(grid)
+    columns = {
+        at: [_one_line(row[at].text) for row in rows] for at, column in enumerate(grid.columns) if column.is_name
+    }
+    return {at: short_names(texts, widths[at]) for at, texts in columns.items()}
+
+
+def _lines(
+    grid: Grid, part: Sequence[int], widths: Sequence[int], names: Mapping[int, Mapping[str, str]], paint: Paint
+) -> Iterator[str]:
     headings = [Cell(column.heading) for column in grid.columns]
-    yield paint(_line(grid, headings, part, widths, plain), "heading")
+    yield paint(_line(headings, part, widths, names, plain), "heading")
     for row in grid.rows:
-        yield _one_line(row) if isinstance(row, str) else _line(grid, row, part, widths, paint)
+        yield _one_line(row) if isinstance(row, str) else _line(row, part, widths, names, paint)
 
 
-def _line(grid: Grid, row: Sequence[Cell], part: Sequence[int], widths: Sequence[int], paint: Paint) -> str:
+def _line(
+    row: Sequence[Cell],
+    part: Sequence[int],
+    widths: Sequence[int],
+    names: Mapping[int, Mapping[str, str]],
+    paint: Paint,
+) -> str:
     padded = []
     for at in part:
         text = _one_line(row[at].text)
-        if grid.columns[at].is_name:
-            text = shortened(text, widths[at])
+        if at in names:
+            text = names[at].get(text) or shortened(text, widths[at])
         spaces = " " * (widths[at] - displayed_width(text))
         painted = paint(text, row[at].role) if row[at].role else text
-        padded.append(painted + spaces if grid.columns[at].is_name else spaces + painted)
+        padded.append(painted + spaces if at in names else spaces + painted)
     return GAP.join(padded).rstrip()
 
 
-def shortened(name: str, width: int) -> str:
+def short_names(names: Iterable[str], width: int) -> dict[str, str]:
+    """Return the names that are wider than `width` cut where they stay different, in the middle if possible.
+
+    >>> short_names(["openai/a+judge=openai/x", "openai/b+judge=openai/x"], 13)
+    {'openai/a+judge=openai/x': 'openai/a+j...', 'openai/b+judge=openai/x': 'openai/b+j...'}
+    """
+    different = list(dict.fromkeys(names))
+    choices = [{name: shortened(name, width, share) for name in different} for share in SHARES_OF_HEAD]
+    return max(choices, key=lambda choice: len(set(choice.values())))
+
+
+def shortened(name: str, width: int, share: float = 0.5) -> str:
     """Cut the middle of a name that is wider than `width`, because names often differ only at their end.
+
+    `share` is that of the beginning in what remains.
 
     >>> shortened("openai/gpt-4o-mini-2024-07-18", 17)
     'openai/...4-07-18'
@@ -151,7 +184,7 @@ def shortened(name: str, width: int) -> str:
     if displayed_width(name) <= width:
         return name
     space = max(0, width - len(ELLIPSIS))
-    head = _prefix(name, (space + 1) // 2)
+    head = _prefix(name, ceil(space * share))
     tail = _prefix(name[::-1], space - displayed_width(head))[::-1]
     return f"{head}{ELLIPSIS}{tail}"
 

@@ -31,6 +31,10 @@ OF_DECISIONS = {
 OF_RANKINGS = {"exact": "exact %"}
 MORE = {"decisions": OF_DECISIONS, "ranking": OF_RANKINGS, "grade": {}}
 LEDGER = ("valid", "unread", "absent", "broken", "error")
+OUTCOMES = """\
+Outcomes count each question once, by what went wrong first. valid: every reply could be read; unread: a reply could not
+be read; absent: a reply is missing; broken: grading failed; error: a request failed. A question is answered if no reply
+that grading needs is missing. Accuracy among valid questions leaves out skipped ones."""
 Blocks = Sequence[tuple[str, SessionBlock]]  # name of a model -> its figures
 
 
@@ -39,9 +43,13 @@ def session_tables(result: Score) -> list[Table]:
     models = result["models"]
     templates = dict.fromkeys(name for model in models for name in model.get("sessions", {}))
     tables: list[Table] = []
-    for template in templates:
+    for at, template in enumerate(templates):
         blocks = [(model["model"], model["sessions"][template]) for model in models if template in model["sessions"]]
-        tables += [_figures(template, blocks), _ledger(template, blocks), *_declared(template, blocks)]
+        tables += [
+            _figures(template, blocks),
+            _ledger(template, blocks, "" if at else OUTCOMES),
+            *_declared(template, blocks),
+        ]
         tables += _companions(template, blocks)
     return [*tables, *requested_session_tables(result)]
 
@@ -84,9 +92,9 @@ def _figures(template: str, blocks: Blocks) -> Table:
 TOKENS, PAPER, PRINTED = "tokens", "paper %", " *"
 OF_PAPER = {"written": "of the keys that a model wrote", "all": "of all questions", "valid": "of valid rankings"}
 TITLES = {
-    "decisions": "correct predictions, of all decisions, of those in answered questions, of those in valid ones",
-    "ranking": "share of pairs in the right order, of all rankings, of answered ones, of valid ones",
-    "grade": "share of correct replies, of all questions, of answered ones, of valid ones",
+    "decisions": "share of correct predictions, among all decisions, those in answered, and those in valid questions",
+    "ranking": "share of pairs in the right order, in all, answered and valid rankings",
+    "grade": "share of correct replies, among all, answered and valid questions",
 }
 
 
@@ -106,7 +114,7 @@ def _share(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f}"
 
 
-def _ledger(template: str, blocks: Blocks) -> Table:
+def _ledger(template: str, blocks: Blocks, note: str = "") -> Table:
     """Return the outcomes of the questions; the numbers of a row add up to the first one."""
     has_decisions = blocks[0][1]["truth"] == "decisions"
     headings = ("model", "questions", *LEDGER, *(("TP", "FP", "FN", "TN") if has_decisions else ()))
@@ -119,7 +127,7 @@ def _ledger(template: str, blocks: Blocks) -> Table:
         )
         for model, block in blocks
     ]
-    return Table(f"{template}: outcomes of the questions", headings, tuple(rows), 1)
+    return Table(f"{template}: outcomes of the questions", headings, tuple(rows), 1, note=note)
 
 
 def _decision_counts(counts: DecisionCounts) -> tuple[int, int, int, int]:
@@ -187,7 +195,7 @@ def _composites(models: Sequence[Model]) -> Iterable[Table]:
         for model, mean in pairs
     ]
     headings = ("model", "composite %", *(f"{name} %" for name in names), *([PAPER] if is_printed else []))
-    title = "Composite score: mean over templates of the accuracy over all questions"
+    title = "Composite score: mean of the accuracies over all questions, of the templates in this table"
     title += "; paper: mean of the accuracies that the study reports" if is_printed else ""
     yield Table(title, headings, tuple(rows), 1, figures=frozenset({1}))
 
@@ -207,8 +215,8 @@ def _published(models: Iterable[Model]) -> Iterable[Table]:
         names = list(dict.fromkeys(name for _, studies in every for name in studies.get(study, {})))
         rows = [(model, *(_plain(studies.get(study, {}).get(name)) for name in names)) for model, studies in every]
         headings = [f"{name}{PRINTED}" if name in printed(study) else name for name in names]
-        note = f" ({PRINTED.strip()}: in the paper)" if headings != names else ""
-        table = Table(f"As published: {study}{note}", ("model", *headings), tuple(rows), 1)
+        note = f" ({PRINTED.strip()}: the paper prints this figure)" if headings != names else ""
+        table = Table(f"These runs, in the figures of {study}{note}", ("model", *headings), tuple(rows), 1)
         yield _transposed(table)
 
 

@@ -30,8 +30,12 @@ from dia_runtime.scoring.results import (
 )  # fmt: skip
 
 SKIP_HEADINGS = ("all skipped", "some skipped")
-SKIP_NOTE = "all skipped, some skipped: numbers of items of which a model skipped all instances, or some but not all."
-SKIP_NOTE_OVER_ATTEMPTS = SKIP_NOTE.replace("items", "questions").replace("instances", "attempts")
+SKIP_NOTE = """\
+n: number of items; the counts of verdicts are of questions.
+all skipped, some skipped: numbers of items of which a model skipped all instances, or some but not all."""
+SKIP_NOTE_OVER_ATTEMPTS = (
+    SKIP_NOTE.replace("questions", "attempts").replace("items", "questions").replace("instances", "attempts")
+)
 UNASKED = "not asked"
 GROUPS = ("category", "domain", "level", "variant")  # default tables, if there are several groups
 PLUS_MINUS = " +- "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -13,9 +13,10 @@ from dia_runtime.scoring.usage import COUNTS, money_text
 TITLE = (
     "Tokens, time and cost of the graded replies; seconds add up over requests, also those that ran at the same time"
 )
+OF_SESSIONS = "; in conversations, without the replies of models in other roles"
 PARTLY = " (n of m: known for n of m replies)"
 HEADINGS = (
-    *("replies", "prompt tokens", "completion tokens", "reasoning tokens", "seconds", "US dollars"),
+    *("prompt tokens", "completion tokens", "reasoning tokens", "seconds", "US dollars"),
     "US dollars per correct",
 )
 
@@ -29,7 +30,16 @@ def usage_tables(result: Score) -> list[Table]:
     """Return the table, if tokens or cost of any model are known."""
     models = models_with_usage(result)
     rows = tuple((model["model"], *usage_cells(model["usage"])) for model in models)
-    return [Table(usage_title(models), ("model", *HEADINGS), rows, 1)] if rows else []
+    return [Table(usage_title(models), ("model", *usage_headings(models)), rows, 1)] if rows else []
+
+
+def usage_headings(models: Sequence[Model]) -> tuple[str, ...]:
+    """Return the headings; a question that is a conversation has several replies, so its questions are counted."""
+    return ("questions" if _has_sessions(models) else "replies", *HEADINGS)
+
+
+def _has_sessions(models: Sequence[Model]) -> bool:
+    return any(model.get("sessions") for model in models)
 
 
 def without_unknown_columns(table: Table) -> Table:
@@ -42,7 +52,7 @@ def without_unknown_columns(table: Table) -> Table:
 def usage_title(models: list[Model]) -> str:
     """Return the title, which explains `(n of m)` if any sum leaves out replies."""
     is_partial = any(" of " in cell for model in models for cell in usage_cells(model["usage"]))
-    return TITLE + (PARTLY if is_partial else "")
+    return TITLE + (PARTLY if is_partial else "") + (OF_SESSIONS if _has_sessions(models) else "")
 
 
 def usage_cells(usage: Usage) -> Iterator[str]:

@@ -68,7 +68,7 @@ def _agreement(result: ViewsResult) -> list[Table]:
         if pair["phi"] is not None
     )
     headings = ("first model", "second model", "both", "only first", "only second", "neither", "phi", "95 % interval")
-    return [Table("Questions that both models of a pair skipped", headings, rows, 2)] if rows else []
+    return [Table("Questions that the models of a pair skipped", headings, rows, 2)] if rows else []
 
 
 def _interval(ends: list[float] | None) -> str:

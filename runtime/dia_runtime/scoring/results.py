@@ -18,6 +18,7 @@ Count: TypeAlias = Annotated[int, Keywords(minimum=0)]
 Share: TypeAlias = Annotated[float, Keywords(minimum=0, maximum=1)]
 Ends: TypeAlias = Annotated[list[float], Keywords(minItems=2, maxItems=2)]
 TWO = Keywords(minItems=2, maxItems=2)
+ALPHA = 0.05  # significance level of comparisons
 TwoModels: TypeAlias = Annotated[
     list[str], TWO, "Names of two respondents, as in `model`; the run is added if several have the same name."
 ]
@@ -670,6 +671,11 @@ class ScoreOfModels(TypedDict):
 
 class Score(ScoreOfModels, Comparisons):
     """The figures of runs. Shares are between 0 and 1."""
+
+
+def is_clear(pair: ComparedPair) -> bool:
+    """Return whether the two models differ significantly, after Holm's adjustment."""
+    return pair["p_holm"] is not None and bool(pair["p_holm"] < ALPHA)
 
 
 def is_default_chain(score: Score) -> bool:

@@ -17,7 +17,7 @@ import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.report.findings import findings
 from dia_runtime.report.score_screen import score_screen
-from dia_runtime.report.screens import Cell, Column, Grid, grid_text, notes_text, shortened
+from dia_runtime.report.screens import Cell, Column, Grid, grid_text, notes_text, short_names, shortened
 from dia_runtime.report.tables import displayed_width
 from dia_runtime.scoring.results import Score
 from helpers.places import GOLDEN
@@ -149,6 +149,20 @@ def test_neighbours_that_overlap_are_reported_as_ranges_of_ranks() -> None:
     scores = (90.0, 80.0, 78.0, 76.0, 60.0, 40.0, 38.0)
     (order,) = findings(result(*(model(f"m{at}", score) for at, score in enumerate(scores))))
     assert order.startswith("The order within ranks 2-4 and 6-7 is uncertain")
+
+
+def test_neighbours_that_are_compared_are_uncertain_by_their_p() -> None:
+    models = [model(f"m{at}", score) for at, score in enumerate((90.0, 80.0, 78.0))]
+    pairs = [
+        {"figure": "rs", "models": [f"m{at}", f"m{at + 1}"], "p_holm": p_holm} for at, p_holm in ((0, 0.3), (1, 0.01))
+    ]
+    (order,) = findings({**result(*models), "comparisons": pairs})
+    assert order == "The order within ranks 1-2 is uncertain: p (Holm) of neighbours is 0.05 or more."
+
+
+def test_names_that_differ_at_their_beginning_stay_different() -> None:
+    names = [f"openai/{name}+judge=openai/j+predictor=openai/p" for name in ("steady", "other")]
+    assert len(set(short_names(names, 16).values())) == 2
 
 
 def test_the_most_frequent_cause_says_whether_it_counts_variants() -> None:

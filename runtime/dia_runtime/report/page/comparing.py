@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dia_runtime.report.page.cells import DASH, Cell, Column, Grid, count, figure, grid, number, share, word
 from dia_runtime.report.page.panels import Panel, Section, factor, picture, plain
-from dia_runtime.report.pictures.comparisons import is_clear, largest, p_text
+from dia_runtime.report.pictures.comparisons import largest, p_text
 from dia_runtime.report.pictures.correlation import MOST, correlations
 from dia_runtime.report.pictures.figures import unit_words
 from dia_runtime.scoring.figures import FIGURES
@@ -20,6 +20,7 @@ from dia_runtime.scoring.results import (
     Respondent,
     RespondentGroup,
     Score,
+    is_clear,
 )  # fmt: skip
 
 MOST_PAIRS = 200  # pairs of models in a table

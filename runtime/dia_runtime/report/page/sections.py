@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from dia_language.diagnostics import counted
 
-from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
 from dia_runtime.report.page.abstaining import abstention
-from dia_runtime.report.page.cells import Cell, Column, Grid, count, figure, grid, word
+from dia_runtime.report.page.cells import MINUS, Cell, Column, Grid, count, figure, grid, word
 from dia_runtime.report.page.comparing import comparisons, respondents, wordings
 from dia_runtime.report.page.failing import failures, mistakes
 from dia_runtime.report.page.panels import MOST_CELLS, Panel, Section, column, picture, with_article
@@ -79,13 +79,35 @@ def _leaderboard(score: Score, models: Sequence[Respondent], notes: Sequence[str
         _verdict_table("Verdicts", [((model["model"],), model) for model in models], ("model",)),
     )  # fmt: skip
     one, part = unit_words(score)
-    lead = f"RS@1 is the sum of the points of {counted(score['n'], 'question')}."
+    over = _asked(score, models, one if k > 1 else "question")
+    lead = f"RS@1 is the sum of the points of {over}."
     if k > 1:
-        lead = f"Each {one} scores the mean of the points of its {k} {part}s; "
-        lead += f"RS@{k} is the sum over {counted(score['n'], one)}."
-    lead += " A correct answer earns points, an abstention earns none, and a wrong answer costs points."
+        parts = f"{part}s, {k} at most" if score["k_varies"] else f"{k} {part}s"
+        lead = f"Each {one} scores the mean of the points of its {parts}; RS@{k} is the sum over {over}."
+    lead += _points(score)
     boards = (grid(caption, table, models, is_sortable=True),)
     return Section("leaderboard", "Leaderboard", lead, (verdicts,), boards, tuple(notes))
+
+
+def _asked(score: Score, models: Sequence[Respondent], one: str) -> str:
+    """Return how many items or questions the models were asked, of how many."""
+    number, asked = counted(score["n"], one), sorted({model["n"] for model in models})
+    if not asked or asked == [score["n"]]:
+        return number
+    ends = " to ".join(f"{end:,}" for end in dict.fromkeys((asked[0], asked[-1])))
+    return f"the {one}s that a model was asked: {ends} of {number}"
+
+
+def _points(score: Score) -> str:
+    """Return the points of the verdicts, if they are known."""
+    kinds = {tuple((entry | score["points"]).items()) for entry in score["points_told"] or [{}]}
+    if len(kinds) > 1:
+        return " Points differ between questions; “About this page” lists them."
+    points: dict[str, str] = dict(*kinds)
+    if any(verdict not in points for verdict in WITH_POINTS):
+        return ""
+    correct, skipped, wrong = (points[verdict].replace("-", MINUS) for verdict in WITH_POINTS)
+    return f" Points: {correct} for a correct answer, {skipped} for an abstention, {wrong} for a wrong answer."
 
 
 def _bars(score: Score) -> str:
@@ -161,7 +183,8 @@ def _ladder(score: Score, models: Sequence[Respondent]) -> Grid | None:
     caption = (
         f"Share of {one}s, in percent, with at least one of j {part}s correct (Pass@j) and with all j correct (Pass^j)"
     )
-    caption += f", for {one}s with at least j {part}s" if score["k_varies"] else ""
+    if score["k_varies"]:
+        caption += f". Only {one}s with at least j {part}s count here; in the leaderboard, all {one}s count"
     return grid(caption, heads, models, is_sortable=True)
 
 

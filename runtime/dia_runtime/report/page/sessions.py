@@ -49,8 +49,9 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
     rows.sort(key=lambda row: row[0])
     lead = (
         "Questions that are conversations. Accuracy is given over all questions (or decisions, if a question has "
-        "several), over answered ones (all replies that are needed for grading are there), and over valid ones (every "
-        "reply could be read) that were not skipped. The table of outcomes counts each question once, skipped too: "
+        "several), over answered ones (no reply that grading needs is missing), and over valid ones (every reply could "
+        "be read; not skipped). If a reply could not be read, the sessions that need it are not asked, so later "
+        "replies are missing. The table of outcomes counts each question once, by what went wrong first: "
         "every reply could be read (valid), a reply could not be read (unread) or is missing (absent), grading failed "
         "(broken), or a request failed (error)."
     )

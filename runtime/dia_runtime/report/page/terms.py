@@ -25,7 +25,8 @@ def facts(score: Score) -> Pairs:
     name = (score["benchmark"], score["version"])
     facts = [("benchmark", " ".join(str(part) for part in name if part is not None))]
     facts.append(("questions" if score["over"] == "attempts" else "items", f"{score['n']:,}"))
-    facts.append(("attempts at each" if score["over"] == "attempts" else "instances of each", f"{score['k']}"))
+    at_most = "up to " if score["k_varies"] else ""
+    facts.append(("attempts at each" if score["over"] == "attempts" else "instances of each", f"{at_most}{score['k']}"))
     facts.append(("models", f"{len(score['models'])}"))
     facts.append(("scored replies", f"{replies:,}"))
     if not is_default_chain(score):
@@ -61,7 +62,7 @@ def _occurs(flag: str, score: Score) -> bool:
 def _definition(figure: Figure, score: Score) -> str:
     one, part = unit_words(score)
     k = score["k"]
-    parts = f"{k} {part}s" if k > 1 else part
+    parts = f"{part}s" if k > 1 and score["k_varies"] else f"{k} {part}s" if k > 1 else part
     return figure.glossary.format(
         one=one, a_one=with_article(one), part=part, parts=parts, k=k, mean="mean " if k > 1 else ""
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dia_runtime.report.page.cells import Cell, Grid, word
 from dia_runtime.report.page.panels import Section
-from dia_runtime.report.usage_tables import HEADINGS, models_with_usage, usage_cells, usage_title
+from dia_runtime.report.usage_tables import models_with_usage, usage_cells, usage_headings, usage_title
 from dia_runtime.scoring.results import Score
 
 
@@ -15,4 +15,4 @@ def usage(score: Score) -> Section | None:
         return None
     rows = tuple((word(model["model"]), *map(Cell, usage_cells(model["usage"]))) for model in models)
     lead = "What the replies used, as the providers report it. A dash marks what is unknown."
-    return Section("usage", "Cost", lead, (), (Grid(usage_title(models), ("model", *HEADINGS), rows),))
+    return Section("usage", "Cost", lead, (), (Grid(usage_title(models), ("model", *usage_headings(models)), rows),))

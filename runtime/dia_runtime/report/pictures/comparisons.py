@@ -17,11 +17,10 @@ from dia_runtime.report.pictures.figures import (
     whisker,
 )
 from dia_runtime.scoring.figures import FIGURES
-from dia_runtime.scoring.results import ComparedPair, Estimate, Score
+from dia_runtime.scoring.results import ALPHA, ComparedPair, Estimate, Score, is_clear
 
 WIDTH = 720
 MOST = 60  # pairs
-ALPHA = 0.05
 
 
 def comparisons(data: PictureData) -> Drawing:
@@ -100,11 +99,6 @@ def _turned(pair: ComparedPair) -> ComparedPair:
         turned["bounds"] = [-end for end in reversed(bounds)]
     models, at, values = pair["models"][::-1], pair["at"][::-1], pair["values"][::-1]
     return {**pair, "models": models, "at": at, "values": values, "difference": turned}
-
-
-def is_clear(pair: ComparedPair) -> bool:
-    """Return whether the two differ significantly, after Holm's adjustment."""
-    return pair["p_holm"] is not None and bool(pair["p_holm"] < ALPHA)
 
 
 def p_text(value: float | None) -> str:

@@ -188,8 +188,8 @@ def _key(k: int | None, items: Sequence[ItemColumn], left: float, top: float, on
 
 
 def _ends(items: Sequence[ItemColumn], k: int, one: str, part: str) -> str:
-    every = sum(all(share == 1 for share in column.shares) * column.items for column in items)
-    none = sum(all(share == 0 for share in column.shares) * column.items for column in items)
+    every = sum(all(share in (1, None) for share in column.shares) * column.items for column in items)
+    none = sum(all(share in (0, None) for share in column.shares) * column.items for column in items)
     if k == 1:
         return f"{one.capitalize()}s solved by all models: {every}; by none: {none}."
     return f"{one.capitalize()}s solved in all {part}s by all models: {every}; in no {part} by any model: {none}."

@@ -137,11 +137,11 @@ def test_over_attempts_the_words_are_those_of_questions_and_attempts(score: dict
     assert "most of an item" not in made(score)["reliability"].tables[0].caption
     score |= {"over": "attempts", "k_varies": True}
     found = made(score)
-    assert "of its 3 attempts; RS@3 is the sum over 6 questions." in found["leaderboard"].lead
+    assert "of its attempts, 3 at most; RS@3 is the sum over 6 questions." in found["leaderboard"].lead
     assert "each question's 3 attempts" in found["reliability"].panels[0].caption
     assert found["reliability"].panels[0].table.caption == "Correct attempts of 3, easiest questions first"  # type: ignore[union-attr]
-    assert found["reliability"].tables[0].caption.endswith(", for questions with at least j attempts")
-    assert "Each question scores the mean points of its 3 attempts." in dict(terms(score))["RS@3"]
+    assert found["reliability"].tables[0].caption.endswith("in the leaderboard, all questions count")
+    assert "Each question scores the mean points of its attempts." in dict(terms(score))["RS@3"]
     drawings = [pictures()[kind].draw({"score": score}) for kind in ("reliability", "correlation")]
     panels = [found["reliability"].panels[0], found["comparisons"].panels[-1]]
     described = " ".join(entry.title + entry.caption for entry in panels)
@@ -161,3 +161,31 @@ def test_only_flags_that_occur_have_a_column(score: dict[str, Any]) -> None:
     headings = [mark.text for mark in drawing.marks if isinstance(mark, Text)][:3]
     assert headings == ["unparsed", "errors", "malformed skip"]
     assert "2 of 18 malformed skip" in str(drawing.marks) and "truncated" not in str(drawing.marks)
+
+
+@pytest.mark.parametrize(
+    ("told", "replaced", "words"),
+    [
+        ([], {}, "6 items."),
+        ([{"correct": "1", "skipped": "0", "wrong": "-2"}], {}, "abstention, −2 for a wrong answer."),
+        ([{"correct": "1", "skipped": "0", "wrong": "-2"}], {"wrong": "0"}, "abstention, 0 for a wrong answer."),
+        ([{"correct": "1"}, {"correct": "2"}], {}, "Points differ between questions; “About this page” lists them."),
+    ],
+)
+def test_the_leaderboard_has_the_points(
+    score: dict[str, Any], told: list[dict[str, str]], replaced: dict[str, str], words: str
+) -> None:
+    assert made({**score, "points_told": told, "points": replaced})["leaderboard"].lead.endswith(words)
+
+
+def test_a_model_that_was_asked_less_is_no_reason_to_count_what_nobody_was_asked(score: dict[str, Any]) -> None:
+    score["models"][0]["n"], score["n"] = 4, 9
+    lead = made(score)["leaderboard"].lead
+    assert "RS@3 is the sum over the items that a model was asked: 4 to 6 of 9 items." in lead
+    item = next(iter(score["models"][0]["tsr"]))
+    others = pictures()["reliability"].draw({"score": score}).description
+    for model in score["models"][1:]:
+        del model["tsr"][item]
+    score["models"][0]["tsr"][item] = 0
+    drawn = pictures()["reliability"].draw({"score": score}).description
+    assert drawn != others and "6 items in columns" in drawn and "in no instance by any model: 1." in drawn

@@ -150,7 +150,7 @@ def test_a_bank_of_other_questions_tells_how_able_the_models_are(call: Call, tmp
     assert paper["value"] == result["models"][0]["published"]["self-execution-1"]["accuracy"]
     code, out, _ = call("score", "a.run", "--abilities", "bank.json", "--interval", "none", "--preset", "paper")
     assert code == 0 and "Correlations over models" in out and "paper %" in out
-    assert "self-execution-1 (*: in the paper)" in out and "\naccuracy * " in out
+    assert "self-execution-1 (*: the paper prints this figure)" in out and "\naccuracy * " in out
     code, out, _ = call("score", "a.run", "--interval", "none")
     assert code == 0 and "paper" not in out and "Correlations" not in out
 
