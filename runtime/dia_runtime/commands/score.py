@@ -324,7 +324,7 @@ def notes_on_rules(result: Score) -> Iterator[str]:
         )
     if result["k_varies"]:
         items, many = ("questions", "attempts") if result["over"] == "attempts" else ("items", "instances")
-        yield f"not all {items} have the same number of {many}: RS is the sum of the mean points of the {items}"
+        yield f"not all {items} have the same number of {many}, but all of them count the same in RS"
     for model in with_own_names(result)["models"]:
         if model.get("ability", model) is None:
             yield f"{model['model']}: not in the bank, so correlations with ability leave it out"

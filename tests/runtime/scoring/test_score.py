@@ -316,7 +316,7 @@ def test_items_of_another_length_are_named_and_unequal_attempts_are_said(
     assert (result["k"], result["k_varies"], result["n"]) == (2, True, 2)
     assert list(result["models"][0]["other_k"].values()) == [1]
     assert notes(result) == [
-        "not all questions have the same number of attempts: RS is the sum of the mean points of the questions"
+        "not all questions have the same number of attempts, but all of them count the same in RS"
     ]
 
 
