@@ -70,14 +70,18 @@ def _notes(record: Stored) -> Iterator[str]:
     """Return what is shown in addition to the texts: lists, conditions, shared keys."""
     over = record.get("over")
     if over is not None:
-        elements = f"a list of {len(over):,}" if isinstance(over, list) else f"`{over['expression']}`"
-        element = f"`{record['as']}`" if "as" in record else "element"
-        yield f"once for each {element} in {elements}"
+        variable = f" (`{record['as']}`)" if "as" in record else ""
+        yield (
+            f"once for each of {len(over):,} values{variable}"
+            if isinstance(over, list)
+            else (f"once for each value{variable} in `{over['expression']}`")
+        )
     for name in ("when", "until"):
         if name in record:
             yield f"{name} {record[name]['expression']}"
     if "share" in record:
-        yield f"reply shared by all questions with the same key, such as {record['share']['keys'][0]}"
+        first = record["share"]["keys"][0]
+        yield f"sessions of other questions with the same key (the first is {first}) reuse the replies"
 
 
 def _loop(record: Stored) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def _heading(preview: Preview, name: str) -> str:
 
 def _print_instance(instance: Shown, base: Shown | None, is_whole: bool) -> None:
     """Print an instance; of a variant, only the values that differ from those of its instance, and the prompt."""
-    name = f"instance {instance.number}" + (f" of item {instance.item}" if instance.item else "")
+    name = f"instance {instance.number}" + (f" of item `{instance.item}`" if instance.item else "")
     name += f", variant {instance.variant}" if instance.variant else f" ({instance.seconds * 1000:.1f} ms)"
     echo("\n" + click.style(name, bold=True), is_styled=True)
     truth = {} if instance.sessions else {"answer": instance.answer}

@@ -24,7 +24,7 @@ SELECTIVE: dict[str, tuple[str, int, int]] = {
     "aurc_best": ("best AURC %", 100, 2),
     "rs_best": ("best RS@k", 1, 1),
     "idk_best": ("best abstention score %", 100, 2),
-    "idk_lost": ("score lost %", 100, 2),
+    "idk_lost": ("abstention score lost %", 100, 2),
 }
 
 
@@ -183,7 +183,7 @@ def selective_tables(result: Score) -> list[Table]:
     named = ("model", "penalty", "threshold", "mean points", "answering paid off")
     title = (
         "By the penalty for a wrong answer: mean points, and whether answering paid off, that is, whether the share "
-        "of correct answers exceeds the threshold"
+        "of correct replies among the answered questions exceeds the threshold"
     )
     return [whole, Table(title, named, tuple(penalties), 1, figures=frozenset({3}))]
 

@@ -31,7 +31,7 @@ from dia_runtime.scoring.results import (
 NO_VALUE = "-"
 WHOLE_NUMBERS_FROM = 100  # intervals whose ends reach this have no decimals: three digits are enough
 MORE = (
-    "More: `--tables all` prints every figure, also by category and domain; `dia report` writes a page with all "
+    "More: `--tables all` prints more figures, also by category and other labels; `dia report` writes a page with all "
     "replies."
 )
 INTERVAL = "95 % CI"

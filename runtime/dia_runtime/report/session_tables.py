@@ -33,8 +33,12 @@ MORE = {"decisions": OF_DECISIONS, "ranking": OF_RANKINGS, "grade": {}}
 LEDGER = ("valid", "unread", "absent", "broken", "error")
 OUTCOMES = """\
 Outcomes count each question once, by what went wrong first. valid: every reply could be read; unread: a reply could not
-be read; absent: a reply is missing; broken: grading failed; error: a request failed. A question is answered if no reply
-that grading needs is missing. Accuracy among valid questions leaves out skipped ones."""
+be read; absent: a reply is missing; broken: grading failed; error: a request failed. A question is answered if every
+reply that grading needs was given; sessions that need a reply that could not be read are not asked. The accuracy of
+valid questions leaves out skipped ones."""
+COMPOSITE_TITLE = (
+    "Composite score: unweighted mean of the accuracies (over all questions) of the templates in this table"
+)
 Blocks = Sequence[tuple[str, SessionBlock]]  # name of a model -> its figures
 
 
@@ -84,7 +88,7 @@ def _figures(template: str, blocks: Blocks) -> Table:
     title = f"{template}: {TITLES[kind]}"
     positive = blocks[0][1].get("positive")
     title += f" (positive: {positive})" if positive else ""
-    title += f"; paper: what the study prints, {OF_PAPER[paper['over']]}" if paper else ""
+    title += f"; paper: computed as in the published study, {OF_PAPER[paper['over']]}" if paper else ""
     breaks = (4,) if more else ()
     return Table(title, tuple(headings), tuple(rows), 1, breaks, frozenset(range(1, 4 + len(more))))
 
@@ -92,7 +96,8 @@ def _figures(template: str, blocks: Blocks) -> Table:
 TOKENS, PAPER, PRINTED = "tokens", "paper %", " *"
 OF_PAPER = {"written": "of the keys that a model wrote", "all": "of all questions", "valid": "of valid rankings"}
 TITLES = {
-    "decisions": "share of correct predictions, among all decisions, those in answered, and those in valid questions",
+    "decisions": "share of correct predictions, of all decisions (all), of those in answered questions (answered), and "
+    "of those in valid questions (valid)",
     "ranking": "share of pairs in the right order, in all, answered and valid rankings",
     "grade": "share of correct replies, among all, answered and valid questions",
 }
@@ -195,7 +200,7 @@ def _composites(models: Sequence[Model]) -> Iterable[Table]:
         for model, mean in pairs
     ]
     headings = ("model", "composite %", *(f"{name} %" for name in names), *([PAPER] if is_printed else []))
-    title = "Composite score: mean of the accuracies over all questions, of the templates in this table"
+    title = COMPOSITE_TITLE
     title += "; paper: mean of the accuracies that the study reports" if is_printed else ""
     yield Table(title, headings, tuple(rows), 1, figures=frozenset({1}))
 
@@ -215,8 +220,11 @@ def _published(models: Iterable[Model]) -> Iterable[Table]:
         names = list(dict.fromkeys(name for _, studies in every for name in studies.get(study, {})))
         rows = [(model, *(_plain(studies.get(study, {}).get(name)) for name in names)) for model, studies in every]
         headings = [f"{name}{PRINTED}" if name in printed(study) else name for name in names]
-        note = f" ({PRINTED.strip()}: the paper prints this figure)" if headings != names else ""
-        table = Table(f"These runs, in the figures of {study}{note}", ("model", *headings), tuple(rows), 1)
+        note = f" ({PRINTED.strip()}: the paper prints this figure; numbers in names are sizes of the study)"
+        note = note if headings != names else ""
+        table = Table(
+            f"Figures of the study {study}, computed for these runs{note}", ("model", *headings), tuple(rows), 1
+        )
         yield _transposed(table)
 
 

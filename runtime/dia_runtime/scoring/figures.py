@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.scoring import metrics
-from dia_runtime.scoring.metrics import Aggregate, Ends, Parts, Range, Shares, Tallies, VerdictMean
+from dia_runtime.scoring.metrics import Aggregate, Ends, Parts, PointRange, Range, Shares, Tallies, VerdictMean
 
 
 class Unit(Enum):
@@ -157,7 +157,7 @@ class Figure:
         """Return the figure from the contributions of items."""
         return Aggregate(parts, self.is_sum, self.range)
 
-    def ends(self, items: int, points: Ends | None) -> Ends | None:
+    def ends(self, items: int, points: PointRange | None) -> Ends | None:
         """Return its lowest and highest possible value, over this many items with these points."""
         return self.range.ends(items, points)
 

@@ -56,17 +56,27 @@ class Part(NamedTuple):
 Parts = tuple[Part, ...]
 
 
+class PointRange(NamedTuple):
+    """The fewest and the most points of a question, and those of an abstention."""
+
+    low: float
+    high: float
+    skipped_low: float = 0.0
+    skipped_high: float = 0.0
+
+
 class Range(Enum):
     """Return the range of a figure, if it is known."""
 
     SHARE = auto()  # 0 to 1
     BALANCE = auto()  # -1 to 1
     POINTS = auto()  # the fewest to the most points that questions give, summed over items
-    POINTS_LOST = auto()  # 0 to the difference of these
+    POINTS_AT_BEST = auto()  # the same, if everything incorrect is skipped
+    POINTS_LOST = auto()  # 0 to what that gains
     COUNT = auto()  # 0 to the number of items
     UNKNOWN = auto()
 
-    def ends(self, items: int, points: Ends | None) -> Ends | None:
+    def ends(self, items: int, points: PointRange | None) -> Ends | None:
         """Return the lowest and highest value over this many items with these points per question; None if unknown."""
         if self is Range.SHARE:
             return (0.0, 1.0)
@@ -76,8 +86,10 @@ class Range(Enum):
             return (0.0, float(items))
         if self is Range.UNKNOWN or points is None:
             return None
-        low, high = points
-        return (0.0, items * (high - low)) if self is Range.POINTS_LOST else (items * low, items * high)
+        if self is Range.POINTS_LOST:
+            return (0.0, items * (points.skipped_high - points.low))
+        low = points.skipped_low if self is Range.POINTS_AT_BEST else points.low
+        return (items * low, items * points.high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from dia_runtime.scoring.compare import ComparisonOptions, abilities_of, compare
 from dia_runtime.scoring.ensemble import Policy, ensemble_result
 from dia_runtime.scoring.figures import compared_figures
 from dia_runtime.scoring.intervals import LEVEL
+from dia_runtime.scoring.metrics import PointRange
 from dia_runtime.scoring.results import Model, Score
 from dia_runtime.scoring.statistics.ledger import Marks
 from dia_runtime.scoring.statistics.resample import METHODS, Intervals
@@ -271,13 +272,14 @@ def _models(
             )
 
 
-def range_of_points(stores: Sequence[Store], rules: Rules) -> tuple[float, float] | None:
-    """Return the smallest and largest number of points of any question; None if there are too many different ones."""
+def range_of_points(stores: Sequence[Store], rules: Rules) -> PointRange | None:
+    """Return the fewest and most points of any question; None if there are too many different ones."""
     kinds = [encoded for store in stores for encoded in store.distinct_points(MOST_KINDS)]
     if not 0 < len(kinds) < MOST_KINDS:
         return None
-    points = [{**stored_points(stores[0], encoded), **(rules.points or {})}.values() for encoded in kinds]
-    return float(min(map(min, points))), float(max(map(max, points)))
+    points = [{**stored_points(stores[0], encoded), **(rules.points or {})} for encoded in kinds]
+    every, skipped = [value for entry in points for value in entry.values()], [entry["skipped"] for entry in points]
+    return PointRange(*(float(end) for end in (min(every), max(every), min(skipped), max(skipped))))
 
 
 def _told_points(stores: Sequence[Store]) -> list[dict[str, str]]:

@@ -160,7 +160,7 @@ def test_preview_shows_the_first_item_or_the_one_asked_for(here: Path, capsys: p
         "template: p\ntitle: P\nparams:\n  n: {type: choice, of: [9, 3]}\n  b: {type: integer, min: 0, max: = n}\n"
         'each: n\nanswer: {value: n + b, type: integer}\nprompt: "Q {{ n }} {{ b }}"\n'
     )
-    assert "instance 6 of item 9 " in said(capsys, "preview", "p.yaml", "--instance", "6")[1]
+    assert "instance 6 of item `9` " in said(capsys, "preview", "p.yaml", "--instance", "6")[1]
     code, _, err = said(capsys, "preview", "p.yaml", "--instance", "10")
     assert code == 2 and "there is no instance 10" in err
     for item, name in (("3", "3"), ("0", "9")):  # a name comes before a number

@@ -13,7 +13,7 @@ from dia_runtime.grading.verdicts import Mark, Verdict, mark
 from dia_runtime.scoring import metrics
 from dia_runtime.scoring.figures import FIGURES, compared_figures
 from dia_runtime.scoring.intervals import clustered_variance
-from dia_runtime.scoring.metrics import Aggregate, Range, Tallies, TallyTable, tally
+from dia_runtime.scoring.metrics import Aggregate, PointRange, Range, Tallies, TallyTable, tally
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -244,12 +244,13 @@ def metrics_of(name: str, tallies: Tallies) -> metrics.Parts:
         (Range.BALANCE, (-1, 1), (-1, 1)),
         (Range.COUNT, (0, 7), (0, 7)),
         (Range.POINTS, (-14, 21), None),
-        (Range.POINTS_LOST, (0, 35), None),
+        (Range.POINTS_AT_BEST, (-7, 21), None),
+        (Range.POINTS_LOST, (0, 21), None),
         (Range.UNKNOWN, None, None),
     ],
 )
 def test_the_ends_of_figures_over_seven_items(
     range_: Range, ends: tuple[int, int] | None, without_points: tuple[int, int] | None
 ) -> None:
-    assert range_.ends(7, (-2.0, 3.0)) == ends
+    assert range_.ends(7, PointRange(-2.0, 3.0, -1.0, 1.0)) == ends
     assert range_.ends(7, None) == without_points

@@ -315,9 +315,7 @@ def test_items_of_another_length_are_named_and_unequal_attempts_are_said(
     result = dia_runtime.score(out, over="attempts")
     assert (result["k"], result["k_varies"], result["n"]) == (2, True, 2)
     assert list(result["models"][0]["other_k"].values()) == [1]
-    assert notes(result) == [
-        "not all questions have the same number of attempts, but all of them count the same in RS"
-    ]
+    assert notes(result) == ["not all questions have the same number of attempts, but all of them count the same in RS"]
 
 
 def test_named_mistakes_add_up_to_the_wrong_replies_that_count(tiny: Make, tmp_path: Path) -> None:

@@ -61,7 +61,8 @@ def mistakes(models: Sequence[Respondent]) -> Section | None:
         ("share of wrong replies %", lambda row: row[3]),
     ]
     lead = (
-        "Wrong replies that match a mistake described in the template, as shares of all wrong replies to that template."
+        "Wrong replies that match a mistake described in the template. Shares are of the wrong replies of one "
+        "model: of all of them, or of those to one template."
     )
     tables = [
         grid(

@@ -7,7 +7,7 @@ from typing import cast
 
 from dia_runtime.report.page.cells import DASH, Cell, Column, Grid, count, figure, grid, number, word
 from dia_runtime.report.page.panels import Section
-from dia_runtime.report.session_tables import LEDGER, accuracies, ledger_counts
+from dia_runtime.report.session_tables import COMPOSITE_TITLE, LEDGER, accuracies, ledger_counts
 from dia_runtime.scoring.results import (
     AcrossModels,
     Composite,
@@ -34,7 +34,8 @@ FIGURES: dict[str, tuple[str, int, int]] = {
     "tokens": ("tokens per question", 1, 0),
 }
 EXPLAINED = {
-    "over_niceness": "Over-niceness is the share of wrong predictions that are negative (the outcome was positive).",
+    "over_niceness": "Over-niceness is the share of wrong predictions that are “no”, for example that the model will "
+    "decline a request that it then answers.",
     "exact": "Exact order is the share of valid rankings that are entirely right.",
 }
 Row = tuple[str, str, SessionBlock]  # template, model, figures
@@ -48,10 +49,10 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
         return None
     rows.sort(key=lambda row: row[0])
     lead = (
-        "Questions that are conversations. Accuracy is given over all questions (or decisions, if a question has "
-        "several), over answered ones (no reply that grading needs is missing), and over valid ones (every reply could "
-        "be read; not skipped). If a reply could not be read, the sessions that need it are not asked, so later "
-        "replies are missing. The table of outcomes counts each question once, by what went wrong first: "
+        "Questions that consist of conversations (sessions). Accuracy is given over all questions (or decisions, if a "
+        "question has several), over answered ones (no reply that grading needs is missing), and over valid ones "
+        "(every reply could be read; not skipped). If a reply could not be read, later sessions of the "
+        "question that need it are not asked. The table of outcomes counts each question once, by what went wrong first: "
         "every reply could be read (valid), a reply could not be read (unread) or is missing (absent), grading failed "
         "(broken), or a request failed (error)."
     )
@@ -136,7 +137,7 @@ def _composites(models: Sequence[Respondent]) -> list[Grid]:
     if any("composite" in model.get("published", {}) for model, _ in rows):
         paper = "the paper's %"
         heads.append((paper, lambda row: _share(row[0].get("published", {}).get("composite", {}).get("accuracy"))))
-    return [grid("Composite score: mean over templates of the accuracy over all questions", heads, rows, 1, True)]
+    return [grid(COMPOSITE_TITLE, heads, rows, 1, True)]
 
 
 def _part_column(name: str) -> Callable[[CompositeRow], Cell]:

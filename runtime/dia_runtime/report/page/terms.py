@@ -17,6 +17,12 @@ KINDS = {
     "percentile": "percentile bootstrap",
     "bound": "bound by Learned-Miller and Thomas",
 }
+RARE_VALUES = {
+    "bca": "If few {one}s differ from the lowest or the highest possible value of a figure, its interval also allows "
+    "for values that no {one} showed.",
+    "percentile": "If all {one}s have the same value, the interval also allows for other values.",
+    "bound": "The intervals also allow for values that no {one} showed.",
+}
 
 
 def facts(score: Score) -> Pairs:
@@ -75,8 +81,10 @@ def _intervals(score: Score) -> str:
         number, seed = interval["resamples"], interval["seed"]
         level = f"{100 * interval['level']:.0f} % confidence"
         one = unit_words(score)[0]
-        alike = f"If all {one}s have the same value, the interval allows for other values in {one}s outside the sample."
-        return f"{level}: {kind} over {one}s, {number:,} resamples, seed {seed}. {alike}"
+        rare = RARE_VALUES[interval["method"]].format(one=one)
+        text = f"{level}: {kind} over {one}s, {number:,} resamples, seed {seed}. {rare}"
+        has_mistakes = any(model["mistake_shares"]["wrong"] for model in score["models"])
+        return text + (" Shares of named mistakes have Wilson's interval over replies." if has_mistakes else "")
     one, part = unit_words(score)
     return f"±1.96 standard errors; the {part}s of {with_article(one)} form one cluster."
 

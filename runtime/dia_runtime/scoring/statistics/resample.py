@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy
+from dia_runtime.scoring.metrics import PointRange
 from numpy.typing import NDArray
 
 Numbers = NDArray[numpy.float64]
@@ -24,13 +25,13 @@ FEW = 20  # items per different one; with fewer, drawing them one by one is fast
 class Intervals:
     """How intervals are computed: by `bca`, `percentile` or `bound`, with a number of resamples and a seed, or not.
 
-    `points` are the fewest and the most points of a question, if known.
+    `points` are those that a question can give, if known.
     """
 
     method: str = "bca"
     resamples: int = 10_000
     seed: int = 0
-    points: tuple[float, float] | None = None
+    points: PointRange | None = None
 
 
 def resampled_sums(rows: Numbers, times: Sequence[int], intervals: Intervals) -> Numbers:

@@ -175,7 +175,7 @@ def _best(items: Items, intervals: Intervals) -> dict[str, Estimate]:
         parts["idk_best"].append(Part(tally.correct, tally.correct + tally.error, tally.k, times))
         parts["idk_lost"].append(Part(bad, bad + tally.error, tally.k, times))
     aggregates = {
-        "rs_best": Aggregate(tuple(parts["rs_best"]), True, Range.POINTS),
+        "rs_best": Aggregate(tuple(parts["rs_best"]), True, Range.POINTS_AT_BEST),
         "rs_lost": Aggregate(tuple(parts["rs_lost"]), True, Range.POINTS_LOST),
         "idk_best": Aggregate(tuple(parts["idk_best"])),
         "idk_lost": Aggregate(tuple(parts["idk_lost"])),

@@ -150,7 +150,9 @@ def test_a_bank_of_other_questions_tells_how_able_the_models_are(call: Call, tmp
     assert paper["value"] == result["models"][0]["published"]["self-execution-1"]["accuracy"]
     code, out, _ = call("score", "a.run", "--abilities", "bank.json", "--interval", "none", "--preset", "paper")
     assert code == 0 and "Correlations over models" in out and "paper %" in out
-    assert "self-execution-1 (*: the paper prints this figure)" in out and "\naccuracy * " in out
+    assert (
+        "Figures of the study self-execution-1, computed for these runs (*: the paper" in out and "\naccuracy * " in out
+    )
     code, out, _ = call("score", "a.run", "--interval", "none")
     assert code == 0 and "paper" not in out and "Correlations" not in out
 
@@ -182,9 +184,9 @@ def test_a_page_has_composites_and_correlations() -> None:
     section = sessions(score, [model])
     assert section is not None
     shown = {table.caption: [[cell.text for cell in row] for row in table.rows] for table in section.tables}
-    assert shown["Composite score: mean over templates of the accuracy over all questions"] == [
-        ["Ada", "50.0", "40.0", "60.0", "45.0"]
-    ]
+    assert shown[
+        "Composite score: unweighted mean of the accuracies (over all questions) of the templates in this table"
+    ] == [["Ada", "50.0", "40.0", "60.0", "45.0"]]
     assert shown["Correlations over models"] == [["a", "b", "9", "0.50"]]
     assert shown[
         "Rank correlation of a question's accuracy with its tokens or declared figures, within each model"

@@ -15,7 +15,7 @@ import numpy
 import pytest
 from dia_runtime.grading.verdicts import Verdict, mark
 from dia_runtime.scoring.figures import FIGURES, compared_figures
-from dia_runtime.scoring.metrics import Aggregate, Part, Range, Tally, tally
+from dia_runtime.scoring.metrics import Aggregate, Part, PointRange, Range, Tally, tally
 from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.resample import Intervals, resampled_sums
 from dia_runtime.scoring.statistics.sample import MANY, Ratio, sample_of
@@ -166,7 +166,7 @@ def test_errors_of_samples_are_the_exact_ones(rows: list[list[str]], name: str) 
 
 
 def test_equal_items_have_the_exact_bound_of_what_may_be_unseen() -> None:
-    known = Intervals(points=(-2.0, 1.0))
+    known = Intervals(points=PointRange(-2.0, 1.0))
     every = estimates(
         {name: FIGURES[name].aggregate(tallies([["correct"]] * 10)) for name in compared_figures()}, known
     )
@@ -212,7 +212,7 @@ def test_the_bound_of_a_share_of_items_is_that_of_clopper_and_pearson(number: in
 @pytest.mark.parametrize("name", ["rs", "trad_score", "idk_score", "nms", "conf"])
 def test_a_bound_lies_within_the_range_around_the_value_and_is_wider_than_resamples(name: str) -> None:
     rows = [["correct"] * 5] * 12 + [["correct"] * 4 + ["wrong"]] * 5 + [["skipped"] * 5]
-    known, figure = Intervals(points=(-2.0, 1.0)), FIGURES[name].aggregate(tallies(rows))
+    known, figure = Intervals(points=PointRange(-2.0, 1.0)), FIGURES[name].aggregate(tallies(rows))
     estimated = estimates({name: figure}, known)[name]
     resampled = estimates({name: figure}, Intervals("percentile", points=known.points))[name]
     lowest, highest = figure.range.ends(len(rows), known.points)

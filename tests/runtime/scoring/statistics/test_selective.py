@@ -13,7 +13,7 @@ import numpy
 import pytest
 from dia_runtime.grading.verdicts import Verdict, mark
 from dia_runtime.scoring.figures import FIGURES
-from dia_runtime.scoring.metrics import tally
+from dia_runtime.scoring.metrics import PointRange, tally
 from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.mistakes import MistakeTally
 from dia_runtime.scoring.statistics.resample import Intervals
@@ -113,6 +113,13 @@ def test_errors_leave_the_curve_out_and_the_scores_open() -> None:
     found = found_of([["correct", "error"], ["wrong", "skipped"]], Intervals())
     assert found["curve"] == [] and found["aurc"]["value"] is None
     assert found["idk_best"]["bounds"] == [0.25, 0.5] and found["rs_lost"] == found["aurc"]
+
+
+def test_nothing_incorrect_is_left_in_the_range_of_perfect_abstention() -> None:
+    points = PointRange(-2.0, 1.0, 0.0, 0.0)
+    found = found_of([["wrong"] * 3] * 10, Intervals(points=points))
+    assert found["rs_best"]["value"] == 0 and found["rs_best"]["ci"][0] == 0 < found["rs_best"]["ci"][1]
+    assert found["rs_lost"]["value"] == 20 and found["rs_lost"]["ci"][1] == 20
 
 
 def test_areas_have_intervals() -> None:
