@@ -51,8 +51,8 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
     lead = (
         "Questions that consist of conversations (sessions). Accuracy is given over all questions (or decisions, if a "
         "question has several), over answered ones (no reply that grading needs is missing), and over valid ones "
-        "(every reply could be read; not skipped). If a reply could not be read, later sessions of the "
-        "question that need it are not asked. The table of outcomes counts each question once, by what went wrong first: "
+        "(every reply could be read; not skipped). If a reply could not be read, later sessions of the question "
+        "that need it are not asked. The table of outcomes counts each question once, by what went wrong first: "
         "every reply could be read (valid), a reply could not be read (unread) or is missing (absent), grading failed "
         "(broken), or a request failed (error)."
     )
