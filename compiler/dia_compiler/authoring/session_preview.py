@@ -81,7 +81,7 @@ def _notes(record: Stored) -> Iterator[str]:
             yield f"{name} {record[name]['expression']}"
     if "share" in record:
         first = record["share"]["keys"][0]
-        yield f"sessions of other questions with the same key (the first is {first}) reuse the replies"
+        yield f"asked once for each key (`share`), such as {first}; other questions with the key get the same replies"
 
 
 def _loop(record: Stored) -> dict[str, Any]:
@@ -172,10 +172,16 @@ def _plain(settings: Stored) -> dict[str, Any]:
     return {name: decode(value) for name, value in settings.items()}
 
 
+OVER = {
+    "answered": ", over questions to which every reply came",
+    "valid": ", over questions whose replies could all be read",
+}
+
+
 def _range_of(figure: Stored) -> str:
     """Return which questions a figure counts, if not all of them."""
     where = f", where {figure['where']['expression']}" if "where" in figure else ""
-    return where + (f", over {figure['over']} questions" if figure.get("over", "all") != "all" else "")
+    return where + OVER.get(figure.get("over", "all"), "")
 
 
 def shown_truth(answer: Stored) -> list[str]:

@@ -221,7 +221,7 @@ def _divisible(expansion: Expansion, job: TemplateJob) -> int | None:
     is_plain = expansion.drawing.each is None and not template.is_boundary_first and not others
     if job.is_trial or not is_plain or template.instances == ALL or not expansion.drawing.has_choices(item):
         return None
-    if job.settings.steering is not None:  # which instances are kept depends on those before them
+    if job.settings.steering is not None or expansion.can_repeat:  # an instance depends on those before it
         return None
     total = expansion.instance_count(item, job.k, False)
     return total if total is not None and total > job.span else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
@@ -205,10 +205,17 @@ class Drawing:
         """Return the key that determines all instances of the item."""
         return self.key if self.each is None else derived(self.key, "item", item.name)
 
-    def walker(self, item: Item) -> Walker[Scope]:
-        """Return the positions of the item after those of boundary values."""
+    def walker(self, item: Item, identities: Container[Any] = ()) -> Walker[Scope]:
+        """Return the positions of the item after those of boundary values.
+
+        What follows a balanced parameter is drawn again if it repeats one of the identities.
+        """
         fixed = self.fixed(item)
-        return Walker(self.key_for(item), lambda choose: self.draw(choose, fixed))
+
+        def is_new(scope: Scope) -> bool:
+            return not identities or self.identity(scope) not in identities
+
+        return Walker(self.key_for(item), lambda choose: self.draw(choose, fixed), is_new=is_new)
 
     def has_choices(self, item: Item) -> bool:
         """Return whether anything is drawn for the item; an item without choices is static."""
@@ -219,18 +226,28 @@ class Drawing:
         fixed = self.fixed(item)
         return not is_static(lambda choose: self.draw(choose, fixed))
 
-    def positions(self, item: Item) -> Iterator[tuple[int, Scope]]:
-        """Position and parameters of every instance of the item in order."""
+    def positions(self, item: Item, can_repeat: bool = False) -> Iterator[tuple[int, Scope]]:
+        """Position and parameters of every instance of the item in order.
+
+        `can_repeat` says whether different positions may have the same parameters.
+        """
         front = self.front(item) if self.prepared.template.is_boundary_first else []
         for place, scope in enumerate(front):
             if scope is not None:
                 yield place, scope
-        boundary_identities = {self.identity(scope) for scope in front if scope is not None}
-        walker = self.walker(item)
+        identities = {self.identity(scope) for scope in front if scope is not None}
+        walker = self.walker(item, identities if can_repeat else ())
         try:
             for place, scope in walker.positions():
-                if not boundary_identities or self.identity(scope) not in boundary_identities:
+                identity = self.identity(scope) if identities or can_repeat else None
+                if identity not in identities:
                     yield len(front) + place, scope
+                if can_repeat:
+                    identities.add(identity)
+        except Exhausted:
+            if can_repeat:
+                raise Exhausted("no draw gives another instance") from None
+            raise
         finally:
             self.drawn += walker.drawn
             self.rejected += walker.rejected

@@ -46,6 +46,7 @@ REDRAWS = 1000
 REDRAWS_FOR_ALL = 50  # draws in which every redrawn parameter should change, before a change of some is enough
 ALL = "all"
 MOST_OF_ALL = 100_000
+MANY = 2**40  # instances, of which draws hardly repeat any
 
 
 @dataclass(slots=True)
@@ -130,6 +131,15 @@ class Expansion:
         """The template's degrees of freedom d(t): the smallest of its items."""
         return self.drawing.freedom()
 
+    @cached_property
+    def can_repeat(self) -> bool:
+        """Whether positions may have the same parameters: those after a balanced one come from a stream.
+
+        Among many instances, a repeat is too unlikely to look for it.
+        """
+        is_small = self.freedom.kind != "vast" and (self.freedom.bound is None or self.freedom.bound < MANY)
+        return self.prepared.template.balance is not None and is_small
+
     # instances
 
     def questions(self, k: int, is_trial: bool = False) -> Iterator[Instance]:
@@ -197,7 +207,7 @@ class Expansion:
         """
         steering = self.settings.steering
         if steering is None:
-            for position, scope in self.drawing.positions(item):
+            for position, scope in self.drawing.positions(item, self.can_repeat):
                 yield position, scope, None
             return
         chooser = steering.chooser()
@@ -205,7 +215,7 @@ class Expansion:
         passed_over: list[tuple[tuple[int, Scope], Prediction]] = []
         shortage: TargetUnreached | Exhausted
         try:
-            for position, scope in self.drawing.positions(item):
+            for position, scope in self.drawing.positions(item, self.can_repeat):
                 end_search()  # each drawn instance ends one, even outside the target: CANDIDATES bounds these
                 parameters = {name: scope[name] for name in self.prepared.makers}
                 predicted = steering.predict(parameters, self.skills_of_draw(Draft(item, 0, position, scope)))

@@ -299,10 +299,19 @@ class Completion(Generic[T]):
 
 
 class Walker(Generic[T]):
-    """The instances of one template by position; `draw` makes a value through a RecordingChoose or raises Rejected."""
+    """The instances of one template by position; `draw` makes a value through a RecordingChoose or raises Rejected.
 
-    def __init__(self, key: bytes, draw: Callable[[RecordingChoose], T], attempts: int = ATTEMPTS) -> None:
-        self.key, self.draw, self.attempts = key, draw, attempts
+    After a vast choice, a value that is not new is drawn again.
+    """
+
+    def __init__(
+        self,
+        key: bytes,
+        draw: Callable[[RecordingChoose], T],
+        attempts: int = ATTEMPTS,
+        is_new: Callable[[T], bool] = lambda value: True,
+    ) -> None:
+        self.key, self.draw, self.attempts, self.is_new = key, draw, attempts, is_new
         self.nodes: dict[tuple[int, ...], Completion[T]] = {}
         self.drawn = self.rejected = self.dry = 0
 
@@ -317,7 +326,7 @@ class Walker(Generic[T]):
                 return None
             point = node.trail[place]
             if point.options == 0:
-                return self._completed(derived(key, place, "vast", left), path).value
+                return self._completed(derived(key, place, "vast", left), path, self.is_new).value
             choice, left = self._chosen(derived(key, place, point.options), point, left)
             path = (*path, choice)
             if choice != point.choice:
@@ -349,7 +358,9 @@ class Walker(Generic[T]):
                 self.nodes[path] = node
         return node
 
-    def _completed(self, key: bytes, path: tuple[int, ...]) -> Completion[T]:
+    def _completed(
+        self, key: bytes, path: tuple[int, ...], is_new: Callable[[T], bool] = lambda value: True
+    ) -> Completion[T]:
         """Return the first acceptable draw that replays the path, or the first draw if none is acceptable."""
         first: Completion[T] | None = None
         for attempt in range(self.attempts):
@@ -357,6 +368,8 @@ class Walker(Generic[T]):
             self.drawn += 1
             try:
                 value = self.draw(choose)
+                if not is_new(value):
+                    raise Rejected(False)
                 self.dry = 0
                 return Completion(choose.trail, value)
             except Rejected as rejection:

@@ -315,3 +315,25 @@ def test_few_items_are_measured_and_only_one_of_those_that_are_alike(
     monkeypatch.setattr("dia_compiler.generate.draw.MEASURED_ITEMS", 3)
     assert made.freedom_of_items().as_json() == freedom
     assert len(asked) == measured
+
+
+BOWLS = "  bigger: {type: boolean}\n" + integer("a", 2, 8) + integer("b", "= a + 1", 9)
+
+
+def test_a_balance_over_few_values_repeats_no_instance(tmp_path: Path) -> None:
+    made = drawing(tmp_path, BOWLS, "balance: bigger\n")
+    positions = islice(made.positions(Item(), True), 56)  # as many as there are
+    values = [tuple(scope[name] for name in ("bigger", "a", "b")) for _, scope in positions]
+    assert len(values) == len(set(values)) == 56
+    assert all({one[0], other[0]} == {True, False} for one, other in zip(values[::2], values[1::2], strict=True))
+    assert len({tuple(scope.items()) for _, scope in islice(made.positions(Item()), 56)}) < 56
+
+
+def test_repeats_are_looked_for_where_they_are_likely(tmp_path: Path) -> None:
+    def looks(parameters: str, more: str) -> bool:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        return expansion(folder, f"{HEAD}params:\n{parameters}{more}{TAIL}").can_repeat
+
+    assert looks(BOWLS, "balance: bigger\n") and not looks(BOWLS, "")
+    wide = "  flag: {type: boolean}\n" + integer("a", 1, 10**6) + integer("b", 1, 10**7)
+    assert not looks(wide, "balance: flag\n") and looks(wide.replace("10000000", "= a"), "balance: flag\n")

@@ -210,7 +210,7 @@ def test_a_preview_shows_who_reads_what_with_stand_ins(made: list[Any]) -> None:
     first, last = shown_sessions(made[0][0]["sessions"])
     assert (first["name"], first["reads"], last["reads"]) == ("first", {}, {"first": "first"})
     assert any("<!‹first›> x ‹first›" in turn["text"] for turn in last["turns"])
-    assert "once for each `row` in a list of 2" in last["notes"] and "temperature 1/2" not in first["notes"]
+    assert "once for each of 2 values (`row`)" in last["notes"] and "temperature 1/2" not in first["notes"]
 
 
 @pytest.mark.parametrize(
