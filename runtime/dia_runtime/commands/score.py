@@ -334,7 +334,7 @@ def notes_on_gaps(result: Score) -> Iterator[str]:
     """Report questions that were not asked or ended in an error, which the summary lists among its findings."""
     from dia_runtime.report.tables import with_own_names
 
-    variants = " (variants not included)" if result["has_variants"] else ""
+    variants = " (not counting variants)" if result["has_variants"] else ""
     for model in with_own_names(result)["models"]:
         missing, errors = model["missing"], model["counts"]["error"]
         for entry in model.get("left_out", ()):

@@ -18,6 +18,7 @@ from dia_runtime.scoring.results import ALPHA, Block, Model, Respondent, Score, 
 from dia_runtime.store.error_causes import versions_text
 
 FEW_ITEMS = 30  # below this the intervals are too wide for most claims
+FEW_COMPARED = 20  # below this, resamples understate the uncertainty of differences
 MANY_UNPARSED = 0.05  # share of a model's questions
 NAMED = 3  # named models in a finding
 LONGEST_NAME = 40
@@ -31,6 +32,7 @@ def findings(result: Score) -> list[str]:
         *_without_replies(result),
         *_errors(result),
         *_few_items(result),
+        *_few_compared(result),
         *_uncertain_order(result),
         *_unparsed(result),
         *_lost_to_format(result),
@@ -98,6 +100,14 @@ def _few_items(result: Score) -> Iterator[str]:
     elif items < FEW_ITEMS:
         hint = "" if result["power"] else " `--power` shows which differences between models it can detect."
         yield f"Only {text}: the benchmark is too small for most claims.{hint}"
+
+
+def _few_compared(result: Score) -> Iterator[str]:
+    if result["comparisons"] and result["n"] < FEW_COMPARED:
+        yield (
+            f"Intervals of differences over fewer than {FEW_COMPARED} items are too narrow, and their p too small, unless "
+            "the difference is the same on all items."
+        )
 
 
 def _uncertain_order(result: Score) -> Iterator[str]:
@@ -212,7 +222,7 @@ def _unused_tools(result: Score) -> Iterator[str]:
 def _missing(result: Score) -> Iterator[str]:
     counts = _counts(result, lambda model: model["missing"])
     if counts:
-        variants = " (variants not included)" if result.get("has_variants") else ""
+        variants = " (not counting variants)" if result.get("has_variants") else ""
         yield f"Questions never asked{variants}, which no figure counts: {_listed(counts)}.{_reasons(result)}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from dia_language.diagnostics import counted
 
@@ -26,6 +27,9 @@ infit ok: share of the kept items with an infit from {INFIT_BAND[0]} to {INFIT_B
 budget SE: mean standard error of an ability after the {BUDGET} most informative kept items, or all if they are fewer.
 admitted: gain is above 0, and infit ok at least {INFIT_GATE}.
 frontier: admitted, and no other admitted filter is at least as good in both kept and budget SE and better in one."""
+PLACES_NOTE = """\
+right, of: number of correct replies, and of all replies.
+z: infit and outfit as standard normal deviates."""
 ERROR_NOTE = """\
 error: how far the true difficulties of new instances are from the predicted ones (standard deviation).
 shared SE: standard error of the template's predictions as a whole: all of them may be too high or too low.
@@ -43,7 +47,7 @@ def scale_tables(result: CalibrationResult, every: bool = False) -> list[Table]:
     """Return tables of the abilities, of the items (or those with the worst fit), and of the requested checks."""
     models = sorted(result.abilities, key=lambda entry: -(entry.value or -1e9))
     listed = models if every else models[:SHOWN_MODELS]
-    tables = [_places(_title(result), "model", listed)]
+    tables = [replace(_places(_title(result), "model", listed), note=PLACES_NOTE)]
     items = result.difficulties
     if every or len(items) <= SHOWN_ITEMS:
         tables.append(_places("Items", "item", items))
@@ -76,7 +80,7 @@ def _title(result: CalibrationResult) -> str:
 
 
 def _unit(result: CalibrationResult) -> str:
-    return "items" if result.unit == "columns" else str(result.unit)
+    return "items" if result.unit in ("columns", "items") else f"{result.unit} as items"
 
 
 def _places(title: str, what: str, entries: Sequence[LocatedEntry]) -> Table:

@@ -36,9 +36,6 @@ Outcomes count each question once, by what went wrong first. valid: every reply 
 be read; absent: a reply is missing; broken: grading failed; error: a request failed. A question is answered if every
 reply that grading needs was given; sessions that need a reply that could not be read are not asked. The accuracy of
 valid questions leaves out skipped ones."""
-COMPOSITE_TITLE = (
-    "Composite score: unweighted mean of the accuracies (over all questions) of the templates in this table"
-)
 Blocks = Sequence[tuple[str, SessionBlock]]  # name of a model -> its figures
 
 
@@ -86,8 +83,6 @@ def _figures(template: str, blocks: Blocks) -> Table:
     if kind == "decisions":
         headings += ['always "yes" %', 'always "no" %']
     title = f"{template}: {TITLES[kind]}"
-    positive = blocks[0][1].get("positive")
-    title += f" (positive: {positive})" if positive else ""
     title += f"; paper: computed as in the published study, {OF_PAPER[paper['over']]}" if paper else ""
     breaks = (4,) if more else ()
     return Table(title, tuple(headings), tuple(rows), 1, breaks, frozenset(range(1, 4 + len(more))))
@@ -132,7 +127,9 @@ def _ledger(template: str, blocks: Blocks, note: str = "") -> Table:
         )
         for model, block in blocks
     ]
-    return Table(f"{template}: outcomes of the questions", headings, tuple(rows), 1, note=note)
+    positive = blocks[0][1].get("positive")
+    title = f"{template}: outcomes of the questions" + (f" (TP, FP: `{positive}` was predicted)" if positive else "")
+    return Table(title, headings, tuple(rows), 1, note=note)
 
 
 def _decision_counts(counts: DecisionCounts) -> tuple[int, int, int, int]:
@@ -183,6 +180,11 @@ def correlation_text(correlation: Correlation | None) -> str:
     return f"{r} [{', '.join(ends)}]" if ends else r
 
 
+def composite_title(names: Sequence[str]) -> str:
+    """Return the title of the table of composites of these templates."""
+    return f"Composite score: mean of the accuracies (over all questions) of {', '.join(names[:-1])} and {names[-1]}"
+
+
 def _composites(models: Sequence[Model]) -> Iterable[Table]:
     """Yield the mean of the accuracies, if it is one of several."""
     pairs = [(model, mean) for model in models if (mean := model.get("composite")) and len(mean["of"]) > 1]
@@ -200,7 +202,7 @@ def _composites(models: Sequence[Model]) -> Iterable[Table]:
         for model, mean in pairs
     ]
     headings = ("model", "composite %", *(f"{name} %" for name in names), *([PAPER] if is_printed else []))
-    title = COMPOSITE_TITLE
+    title = composite_title(names)
     title += "; paper: mean of the accuracies that the study reports" if is_printed else ""
     yield Table(title, headings, tuple(rows), 1, figures=frozenset({1}))
 

@@ -127,6 +127,8 @@ def _rank(model: Respondent) -> tuple[bool, float]:
 def title(result: Score) -> str:
     """Return what was measured, and how, if that is unusual."""
     items = counted(result["n"], "question" if result.get("over") == "attempts" else "item")
+    asked = max((model["n"] for model in result["models"]), default=0)
+    items = f"{asked:,} of {items} asked" if 0 < asked < result["n"] else items
     name = " ".join(str(result[key]) for key in ("benchmark", "version") if result[key] is not None)
     parts = [f"{name}: {items}, k = {result['k']}"]
     if not is_default_chain(result):

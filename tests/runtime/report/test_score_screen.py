@@ -151,6 +151,15 @@ def test_neighbours_that_overlap_are_reported_as_ranges_of_ranks() -> None:
     assert order.startswith("The order within ranks 2-4 and 6-7 is uncertain")
 
 
+def test_few_compared_items_are_reported() -> None:
+    pairs = [{"figure": "rs", "models": ["a", "b"], "p_holm": 0.01}]
+    few = findings({**result(model("a", 9.0), model("b", 1.0)), "n": 19, "comparisons": pairs})
+    assert any(line.startswith("Intervals of differences over fewer than 20 items are too narrow") for line in few)
+    assert not any(
+        "too narrow" in line for line in findings({**result(model("a", 9.0)), "n": 20, "comparisons": pairs})
+    )
+
+
 def test_neighbours_that_are_compared_are_uncertain_by_their_p() -> None:
     models = [model(f"m{at}", score) for at, score in enumerate((90.0, 80.0, 78.0))]
     pairs = [

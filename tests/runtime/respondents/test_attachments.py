@@ -226,7 +226,7 @@ def test_questions_that_were_not_asked_are_counted_without_their_variants(with_f
     (model,) = result["models"]
     assert [reason["questions"] for reason in model["left_out"]] == [2] and model["missing"] == 2
     (note,) = notes_on_gaps(result)
-    assert note.startswith("openai/m: 2 questions not asked (variants not included), which no figure counts: ")
+    assert note.startswith("openai/m: 2 questions not asked (not counting variants), which no figure counts: ")
 
 
 def test_what_cannot_be_sent_is_outside_of_every_denominator(with_files: Make) -> None:

@@ -64,11 +64,10 @@ def mistakes(models: Sequence[Respondent]) -> Section | None:
         "Wrong replies that match a mistake described in the template. Shares are of the wrong replies of one "
         "model: of all of them, or of those to one template."
     )
+    few = f" ({MOST_ROWS} of {len(rows):,})" if len(rows) > MOST_ROWS else ""
     tables = [
         grid(
-            "The most frequent named mistake"
-            if len(rows) == 1
-            else f"The {min(len(rows), MOST_ROWS)} most frequent named mistakes",
+            "Named mistakes with the largest shares of a model's wrong replies to a template" + few,
             heads,
             _top(rows),
             2,

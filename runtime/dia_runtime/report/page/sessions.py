@@ -7,7 +7,7 @@ from typing import cast
 
 from dia_runtime.report.page.cells import DASH, Cell, Column, Grid, count, figure, grid, number, word
 from dia_runtime.report.page.panels import Section
-from dia_runtime.report.session_tables import COMPOSITE_TITLE, LEDGER, accuracies, ledger_counts
+from dia_runtime.report.session_tables import LEDGER, accuracies, composite_title, ledger_counts
 from dia_runtime.scoring.results import (
     AcrossModels,
     Composite,
@@ -137,7 +137,7 @@ def _composites(models: Sequence[Respondent]) -> list[Grid]:
     if any("composite" in model.get("published", {}) for model, _ in rows):
         paper = "the paper's %"
         heads.append((paper, lambda row: _share(row[0].get("published", {}).get("composite", {}).get("accuracy"))))
-    return [grid(COMPOSITE_TITLE, heads, rows, 1, True)]
+    return [grid(composite_title(names), heads, rows, 1, True)]
 
 
 def _part_column(name: str) -> Callable[[CompositeRow], Cell]:
