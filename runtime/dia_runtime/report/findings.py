@@ -105,8 +105,8 @@ def _few_items(result: Score) -> Iterator[str]:
 def _few_compared(result: Score) -> Iterator[str]:
     if result["comparisons"] and result["n"] < FEW_COMPARED:
         yield (
-            f"Intervals of differences over fewer than {FEW_COMPARED} items are too narrow, and their p too small, unless "
-            "the difference is the same on all items."
+            f"Intervals of differences over fewer than {FEW_COMPARED} items are too narrow, and their p too small, "
+            "unless the difference is the same on all items."
         )
 
 
