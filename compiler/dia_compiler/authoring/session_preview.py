@@ -81,7 +81,7 @@ def _notes(record: Stored) -> Iterator[str]:
             yield f"{name} {record[name]['expression']}"
     if "share" in record:
         first = record["share"]["keys"][0]
-        yield f"asked once for each key (`share`), such as {first}; other questions with the key get the same replies"
+        yield f"asked only once in the whole run for each key (`share`), such as {first}, whichever questions have it"
 
 
 def _loop(record: Stored) -> dict[str, Any]:
@@ -173,15 +173,16 @@ def _plain(settings: Stored) -> dict[str, Any]:
 
 
 OVER = {
-    "answered": ", over questions to which every reply came",
-    "valid": ", over questions whose replies could all be read",
+    "all": ", over all questions",
+    "answered": ", over questions in which no reply is missing",
+    "valid": ", over questions in which it can be computed",
 }
 
 
 def _range_of(figure: Stored) -> str:
     """Return which questions a figure counts, if not all of them."""
     where = f", where {figure['where']['expression']}" if "where" in figure else ""
-    return where + OVER.get(figure.get("over", "all"), "")
+    return where + OVER[figure.get("over", "valid")]
 
 
 def shown_truth(answer: Stored) -> list[str]:

@@ -305,7 +305,8 @@ def _warnings(result: CalibrationResult, options: CalibrateOptions, panel: Panel
         )
     if len(panel.models) > len(panel.items) and result.method == "mml_items":
         warnings.append(
-            "there are more models than items: `--method cml` or `--method mml-persons` fits these data better"
+            "there are more models than items: `--method cml` or `--method mml-persons` is more suitable, because it "
+            "does not estimate a parameter for each model"
         )
     slopes = result.fit.slopes
     if slopes is not None and slopes.p < 0.05:

@@ -34,8 +34,9 @@ LEDGER = ("valid", "unread", "absent", "broken", "error")
 OUTCOMES = """\
 Outcomes count each question once, by what went wrong first. valid: every reply could be read; unread: a reply could not
 be read; absent: a reply is missing; broken: grading failed; error: a request failed. A question is answered if every
-reply that grading needs was given; sessions that need a reply that could not be read are not asked. The accuracy of
-valid questions leaves out skipped ones."""
+reply that grading needs was given, readable or not. If a later session needs a reply that could not be read, it is not
+asked, so the question is not answered. The accuracy of valid questions leaves out skipped ones. Columns without values
+are left out. tokens: completion tokens per question."""
 Blocks = Sequence[tuple[str, SessionBlock]]  # name of a model -> its figures
 
 
@@ -89,6 +90,7 @@ def _figures(template: str, blocks: Blocks) -> Table:
 
 
 TOKENS, PAPER, PRINTED = "tokens", "paper %", " *"
+STARRED = " (*: the paper prints this figure; a number in the name of a figure, such as 450, is that of the study)"
 OF_PAPER = {"written": "of the keys that a model wrote", "all": "of all questions", "valid": "of valid rankings"}
 TITLES = {
     "decisions": "share of correct predictions, of all decisions (all), of those in answered questions (answered), and "
@@ -182,7 +184,11 @@ def correlation_text(correlation: Correlation | None) -> str:
 
 def composite_title(names: Sequence[str]) -> str:
     """Return the title of the table of composites of these templates."""
-    return f"Composite score: mean of the accuracies (over all questions) of {', '.join(names[:-1])} and {names[-1]}"
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    return (
+        "Composite score: mean of the accuracies (over all questions) of the templates that a model was asked: "
+        + listed
+    )
 
 
 def _composites(models: Sequence[Model]) -> Iterable[Table]:
@@ -222,11 +228,8 @@ def _published(models: Iterable[Model]) -> Iterable[Table]:
         names = list(dict.fromkeys(name for _, studies in every for name in studies.get(study, {})))
         rows = [(model, *(_plain(studies.get(study, {}).get(name)) for name in names)) for model, studies in every]
         headings = [f"{name}{PRINTED}" if name in printed(study) else name for name in names]
-        note = f" ({PRINTED.strip()}: the paper prints this figure; numbers in names are sizes of the study)"
-        note = note if headings != names else ""
-        table = Table(
-            f"Figures of the study {study}, computed for these runs{note}", ("model", *headings), tuple(rows), 1
-        )
+        title = f"Figures of the study {study}, computed for these runs" + (STARRED if headings != names else "")
+        table = Table(title, ("model", *headings), tuple(rows), 1)
         yield _transposed(table)
 
 

@@ -36,6 +36,8 @@ all skipped, some skipped: numbers of items of which a model skipped all instanc
 SKIP_NOTE_OVER_ATTEMPTS = (
     SKIP_NOTE.replace("questions", "attempts").replace("items", "questions").replace("instances", "attempts")
 )
+SKIPPED_SESSIONS = """
+skipped: also conversations that their template counts as skipped, for example because a reply could not be read."""
 UNASKED = "not asked"
 GROUPS = ("category", "domain", "level", "variant")  # default tables, if there are several groups
 PLUS_MINUS = " +- "
@@ -75,6 +77,7 @@ def score_tables(result: Score, by: Sequence[str] = ()) -> list[Table]:
         rows = tuple((*row, str(model["missing"])) for row, model in zip(overall.rows, models, strict=True))
         overall = replace(overall, headings=(*overall.headings, UNASKED), rows=rows)
     note = SKIP_NOTE_OVER_ATTEMPTS if result.get("over") == "attempts" else SKIP_NOTE
+    note += SKIPPED_SESSIONS if any(model.get("sessions") for model in result["models"]) else ""
     tables = [replace(overall, note=note)]
     for label in by or [label for label in GROUPS if not repeats_categories(models, label)]:
         pairs = [((name, model["model"]), block) for model in models for name, block in groups_by(model, label).items()]

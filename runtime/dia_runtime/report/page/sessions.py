@@ -50,15 +50,16 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
     rows.sort(key=lambda row: row[0])
     lead = (
         "Questions that consist of conversations (sessions). Accuracy is given over all questions (or decisions, if a "
-        "question has several), over answered ones (no reply that grading needs is missing), and over valid ones "
-        "(every reply could be read; not skipped). If a reply could not be read, later sessions of the question "
-        "that need it are not asked. The table of outcomes counts each question once, by what went wrong first: "
-        "every reply could be read (valid), a reply could not be read (unread) or is missing (absent), grading failed "
+        "question has several), over answered ones (every reply that grading needs was given, readable or not), "
+        "and over valid ones (every reply could be read; not skipped). If a later session needs a reply that could not "
+        "be read, it is not asked, so the question is not answered. The table of outcomes counts each question once, by what went wrong first: "
+        "every reply could be read (valid; here, skipped questions count too), a reply could not be read "
+        "(unread) or is missing (absent), grading failed "
         "(broken), or a request failed (error)."
     )
     lead += "".join(f" {words}" for name, words in EXPLAINED.items() if any(name in block for _, _, block in rows))
     if any(block.get("paper") for _, _, block in rows):
-        lead += " The accuracy that a published study reports is in the column for the paper."
+        lead += " The column for the paper has the accuracy computed as in the published study."
     tables = [
         _figures(rows),
         *_composites(models),

@@ -18,8 +18,8 @@ KINDS = {
     "bound": "bound by Learned-Miller and Thomas",
 }
 RARE_VALUES = {
-    "bca": "If few {one}s differ from the lowest or the highest possible value of a figure, its interval also allows "
-    "for values that no {one} showed.",
+    "bca": "If fewer than 20 {one}s are above the lowest possible value of a figure, or fewer than 20 below the "
+    "highest, its interval also allows for values that no {one} showed.",
     "percentile": "If all {one}s have the same value, the interval also allows for other values.",
     "bound": "The intervals also allow for values that no {one} showed.",
 }

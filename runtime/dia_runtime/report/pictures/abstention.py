@@ -116,7 +116,7 @@ def risk_coverage(data: PictureData) -> Drawing:
     left, top, bottom, right = 74, 12, min(352.0, width * 0.75), width - 20
     across, up = Scale(_nearest(models), 1, left, right), Scale(0, max(0.1, highest * 1.08), bottom, top)
     marks: list[Mark] = bottom_axis(
-        across, top, bottom, "coverage: share of questions not skipped", percent, _few(width)
+        across, top, bottom, "coverage: share of replies that are not skips", percent, _few(width)
     )
     marks += left_axis(up, left, right, "risk: share wrong or unparsed if not skipped", percent)
     for number, model in enumerate(models):

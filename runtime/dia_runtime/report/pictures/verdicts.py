@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
 
 from dia_language.diagnostics import counted
 
@@ -28,7 +27,7 @@ def verdicts(data: PictureData) -> Drawing:
     drawn = bars("", blocks, width, names, 26)
     left = 0 if width < NARROW else names
     key, height = legend([(name, name) for name in _explained_verdicts(blocks)], left, drawn.height + 8, width - left)
-    words = f"Shares of the verdicts of {counted(len(models), 'model')}. {_words(blocks)}"
+    words = f"Verdicts of {counted(len(models), 'model')}. {_words(blocks)}"
     return Drawing("Verdicts", words, width, drawn.height + 12 + height, (*drawn.marks, *key))
 
 
@@ -118,9 +117,6 @@ def _words(blocks: Blocks) -> str:
     words, explained = [], _explained_verdicts(blocks)
     for name, block in blocks[:12]:
         numbers = [block["counts"][verdict] for verdict in explained]
-        ends = [round(100 * end / (sum(numbers) or 1)) for end in accumulate(numbers, initial=0)]
-        shares = ", ".join(
-            f"{end - start} % {verdict}" for verdict, (start, end) in zip(explained, pairwise(ends), strict=True)
-        )
-        words.append(f"{name}: {shares}")
+        counts = ", ".join(f"{number:,} {verdict}" for verdict, number in zip(explained, numbers, strict=True))
+        words.append(f"{name}: {counts} of {sum(numbers):,}")
     return "; ".join(words) + "."
