@@ -174,7 +174,7 @@ def _plain(settings: Stored) -> dict[str, Any]:
 
 OVER = {
     "all": ", over all questions",
-    "answered": ", over questions in which no reply is missing",
+    "answered": ", over questions in which every reply that grading needs was given, readable or not",
     "valid": ", over questions in which it can be computed",
 }
 

@@ -532,11 +532,17 @@ class Expansion:
         for code in self.prepared.checks:
             source = code.parsed.source
             if not truth_of(code(scope), source):
-                values = [] if text is None else [f"the answer is {cut(text) or 'an empty text'}"]
+                values = [] if text is None else [f"the answer is {self.shown_answer(scope, text)}"]
                 values += compared_values(code, self.prepared.namespace, scope)
                 wrong = "the parameters or the check are wrong" if text is None else "`answer` or the check is wrong"
                 help = f"{', '.join(values)}: {wrong}" if values else wrong
                 raise DiaError(Diagnostic("E503", "a check is false", source.place(0), help))
+
+    def shown_answer(self, scope: Scope, text: str) -> str:
+        """Return the answer as expressions see it: of a multiple choice the option, with its letter."""
+        if self.prepared.options is not None and ORDER in scope:
+            return f"{cut(plain(scope['answer']))} (option {text})"
+        return cut(text) or "an empty text"
 
     def mistakes(self, scope: Scope, grading: Grading, truth: str) -> dict[str, str]:
         """Return the named mistakes as texts, without those that happen to be right."""

@@ -19,6 +19,7 @@ from dia_runtime.commands.terminal import echo
 from dia_runtime.report.session_text import session_text
 from dia_runtime.report.tables import Table, as_text
 
+BOUND_NOTE = "at least, at most: a bound, which may be far off; `dia preview` estimates the number."
 NEAR = 20_000  # with more ids than this, no similar one is suggested
 
 
@@ -81,7 +82,7 @@ def _summary(bundle: Bundle, templates: list[dict[str, Any]]) -> str:
 def _templates(templates: list[dict[str, Any]], layouts: Mapping[str, Layout]) -> Table:
     has_numbers = any(record.get("number") is not None for record in templates)
     counts = ("number", "items") if has_numbers else ("items",)
-    headings = ("template", "category", "level", *counts, "k", "d")
+    headings = ("template", "category", "level", *counts, "k", "possible instances")
     rows = [
         (
             *(str(record.get(name) or "") for name in ("template", "category", "level")),
@@ -91,7 +92,8 @@ def _templates(templates: list[dict[str, Any]], layouts: Mapping[str, Layout]) -
         )
         for record in templates
     ]
-    return Table("Templates", headings, tuple(rows), 3)
+    has_bounds = any(" " in row[-1] for row in rows)
+    return Table("Templates", headings, tuple(rows), 3, note=BOUND_NOTE if has_bounds else "")
 
 
 def _range_text(layout: Layout | None) -> str:

@@ -50,11 +50,11 @@ BOXES = (
 )
 
 
-def without_thoughts(reply: str) -> str:
-    """Return the reply without closed <think> blocks."""
+def without_thoughts(reply: str, most: int = CHARACTERS) -> str:
+    """Return the first characters of the reply, without closed <think> blocks."""
     if "<think>" not in reply:
-        return reply[:CHARACTERS]
-    text, parts, place = reply[:CHARACTERS], [], 0
+        return reply[:most]
+    text, parts, place = reply[:most], [], 0
     while (start := text.find("<think>", place)) >= 0 and (end := text.find("</think>", start)) >= 0:
         parts.append(text[place:start])
         place = end + len("</think>")

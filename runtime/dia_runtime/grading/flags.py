@@ -53,7 +53,8 @@ FLAGS: Final[Mapping[str, Flag]] = {
             "truncated",
             "The reply was cut off at its token limit.",
             "Replies cut off at the token limit",
-            "A new run with a larger `--max-tokens` gives these models room to finish.",
+            "`dia show RUN QUESTION` prints one. A reply that repeats itself never ends; others have room to finish "
+            "in a new run with a larger `--max-tokens`.",
         ),
         Flag(
             "empty",
@@ -88,8 +89,9 @@ FLAGS: Final[Mapping[str, Flag]] = {
             "no_judgement",
             "no judgement",
             "The reply of another role on which the verdict depends, such as a judge, is missing or could not be read.",
-            "Replies that could not be judged, because the judge's own reply is missing or unreadable",
-            "They count as wrong, although the model may be right. `dia show RUN QUESTION` prints what the judge "
+            "Questions that could not be graded, because the reply of another role, such as a judge, is missing or "
+            "unreadable",
+            "They count as wrong, although the model may be right. `dia show RUN QUESTION` prints what the other role "
             "wrote; with `--chain lenient`, more such replies can be read.",
         ),
         Flag(

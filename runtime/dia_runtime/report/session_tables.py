@@ -12,6 +12,7 @@ from dia_runtime.scoring.results import (
     DeclaredFigure,
     Estimate,
     Model,
+    Respondent,
     Score,
     SessionBlock,
     session_figure,
@@ -182,13 +183,13 @@ def correlation_text(correlation: Correlation | None) -> str:
     return f"{r} [{', '.join(ends)}]" if ends else r
 
 
-def composite_title(names: Sequence[str]) -> str:
-    """Return the title of the table of composites of these templates."""
-    listed = f"{', '.join(names[:-1])} and {names[-1]}"
-    return (
-        "Composite score: mean of the accuracies (over all questions) of the templates that a model was asked: "
-        + listed
-    )
+def composite_title(models: Sequence[Respondent], names: Sequence[str]) -> str:
+    """Return the title of the table of composites, which are means over the templates with these names."""
+    asked = [set(mean["of"]) for model in models if (mean := model.get("composite"))]
+    templates = {name for model in models for name in model.get("sessions", {})}
+    title = f"Composite score: mean of the accuracies (over all questions) of {', '.join(names[:-1])} and {names[-1]}"
+    title += "; a model's mean is over those that it was asked" if any(of != set(names) for of in asked) else ""
+    return title + ("; other templates do not count" if templates - set(names) else "")
 
 
 def _composites(models: Sequence[Model]) -> Iterable[Table]:
@@ -208,7 +209,7 @@ def _composites(models: Sequence[Model]) -> Iterable[Table]:
         for model, mean in pairs
     ]
     headings = ("model", "composite %", *(f"{name} %" for name in names), *([PAPER] if is_printed else []))
-    title = composite_title(names)
+    title = composite_title(models, names)
     title += "; paper: mean of the accuracies that the study reports" if is_printed else ""
     yield Table(title, headings, tuple(rows), 1, figures=frozenset({1}))
 

@@ -115,6 +115,13 @@ def test_a_list_of_letters_names_none_by_the_second_rules(reply: str, letter: st
     assert FORM.extract("Answer: A, B", OPTIONS, "strict").text == "A"  # the first rules never change
 
 
+@pytest.mark.parametrize("rules", [1, 2])
+def test_the_end_of_a_long_reply_is_searched(rules: int) -> None:
+    for before in ("word " * 150_000, "<think>Answer: A</think>" + "word " * 150_000, "word " * 250_000):
+        for chain in ("strict", "standard", "lenient"):
+            assert FORM.extract(f"{before}\nAnswer: B", {**OPTIONS, "rules": rules}, chain).text == "B"
+
+
 def test_a_token_skips_beside_letters() -> None:
     for chain in ("strict", "lenient"):
         for reply in ("I-DO-NOT-KNOW", "Answer: I-DO-NOT-KNOW", "Hm.\n**Answer:** I-DO-NOT-KNOW"):

@@ -211,7 +211,7 @@ def test_run_says_at_its_end_what_is_no_answer(tiny: Make, dia: Any, tmp_path: P
         done = dia(
             tmp_path, "run", str(bundle), "--model", "openai/m", "--base-url", server.url, "-o", "b.run", "--json"
         )
-    assert "openai/m: replies cut off at the token limit: 6 of 6. A new run with a larger `--max-tokens`" in done.stderr
+    assert "openai/m: replies cut off at the token limit: 6 of 6. `dia show RUN QUESTION` prints one." in done.stderr
     assert json.loads(done.stdout)["runs"][0]["flags"] == {"truncated": 6}
 
 

@@ -33,7 +33,8 @@ def failures(score: Score, models: Sequence[Respondent]) -> Section:
     """Return the section on flags and failures."""
     heads: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
     heads += [(heading, _flag_column(name)) for name, heading in occurring(models).items()]
-    heads.append(("not asked", lambda model: count(model["missing"])))
+    unasked = "questions not asked" if score["over"] == "attempts" else "not asked"
+    heads.append((unasked, lambda model: count(model["missing"])))
     caption = (
         f"The number of {units(score)} with each flag, which says what went wrong with the reply or with reading it. "
         "The section “About this page” explains each flag."

@@ -49,13 +49,13 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
         return None
     rows.sort(key=lambda row: row[0])
     lead = (
-        "Questions that consist of conversations (sessions). Accuracy is given over all questions (or decisions, if a "
-        "question has several), over answered ones (every reply that grading needs was given, readable or not), "
-        "and over valid ones (every reply could be read; not skipped). If a later session needs a reply that could not "
-        "be read, it is not asked, so the question is not answered. The table of outcomes counts each question once, by what went wrong first: "
-        "every reply could be read (valid; here, skipped questions count too), a reply could not be read "
-        "(unread) or is missing (absent), grading failed "
-        "(broken), or a request failed (error)."
+        "Questions that consist of conversations (sessions). Accuracy is given over all questions (or decisions, if "
+        "a question has several), over answered ones (every reply that grading needs was given, readable or not), "
+        "and over valid ones (every reply could be read; not skipped). If a later session needs a reply that could "
+        "not be read, it is not asked, so the question is not answered. The table of outcomes counts each question "
+        "once, by what went wrong first: every reply could be read (valid; unlike above, also if the question was "
+        "skipped), a reply could not be read (unread) or is missing (absent), grading failed (broken), or a request "
+        "failed (error)."
     )
     lead += "".join(f" {words}" for name, words in EXPLAINED.items() if any(name in block for _, _, block in rows))
     if any(block.get("paper") for _, _, block in rows):
@@ -138,7 +138,7 @@ def _composites(models: Sequence[Respondent]) -> list[Grid]:
     if any("composite" in model.get("published", {}) for model, _ in rows):
         paper = "the paper's %"
         heads.append((paper, lambda row: _share(row[0].get("published", {}).get("composite", {}).get("accuracy"))))
-    return [grid(composite_title(names), heads, rows, 1, True)]
+    return [grid(composite_title(models, names), heads, rows, 1, True)]
 
 
 def _part_column(name: str) -> Callable[[CompositeRow], Cell]:

@@ -243,7 +243,10 @@ def test_a_quiet_placement_writes_no_progress(
 @pytest.mark.usefixtures("key")
 def test_a_placement_says_which_replies_are_no_answers(call: Call, bundle: Path, bank: Path) -> None:
     code, _, messages = asked_of(call, bundle, bank, loop.says("Let me", ending="length"))
-    assert code == 0 and "openai/m: replies cut off at the token limit: 5 of 5. A new run with a larger" in messages
+    assert (
+        code == 0
+        and "openai/m: replies cut off at the token limit: 5 of 5. `dia show RUN QUESTION` prints one." in messages
+    )
 
 
 @pytest.mark.usefixtures("key")

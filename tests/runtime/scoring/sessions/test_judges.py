@@ -106,9 +106,7 @@ def test_an_unreadable_judge_is_told_from_an_unreadable_model(
     model = scored("says:Perhaps")
     assert (model["counts"]["unparsed"], model["flags"]["no_judgement"]) == (3, 3)
     text = finding(capsys)
-    assert (
-        "Replies that could not be judged, because the judge's own reply is missing or unreadable: says:because" in text
-    )
+    assert "because the reply of another role, such as a judge, is missing or unreadable: says:because" in text
     assert "could not be parsed" not in text
 
 
