@@ -20,7 +20,8 @@ WORST = 10
 SHOWN_MODELS = 50
 SHOWN_ITEMS = 20
 CHOICE_NOTE = f"""\
-kept: share of the items that the filter keeps; difficulties are maximum likelihood estimates here.
+kept: share of the items that the filter keeps. Filters by difficulty use maximum likelihood estimates, which may differ
+from the difficulties above.
 gain: how much higher the log likelihood of a held-out reply to a kept item is by the scale than by its model's success
 rate, on average.
 infit ok: share of the kept items with an infit from {INFIT_BAND[0]} to {INFIT_BAND[1]}.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
@@ -91,11 +92,12 @@ def _figures(template: str, blocks: Blocks) -> Table:
 
 
 TOKENS, PAPER, PRINTED = "tokens", "paper %", " *"
-STARRED = " (*: the paper prints this figure; a number in the name of a figure, such as 450, is that of the study)"
+STARRED = "*: the paper prints this figure"
+OF_STUDY = re.compile(r"_\d{2,}$")  # the study's number of questions or options, in the name of a figure
 OF_PAPER = {"written": "of the keys that a model wrote", "all": "of all questions", "valid": "of valid rankings"}
 TITLES = {
-    "decisions": "share of correct predictions, of all decisions (all), of those in answered questions (answered), and "
-    "of those in valid questions (valid)",
+    "decisions": "share of yes-or-no predictions that are correct: of all (missing ones count as incorrect), of those "
+    "in answered questions, and of those in valid questions",
     "ranking": "share of pairs in the right order, in all, answered and valid rankings",
     "grade": "share of correct replies, among all, answered and valid questions",
 }
@@ -229,7 +231,10 @@ def _published(models: Iterable[Model]) -> Iterable[Table]:
         names = list(dict.fromkeys(name for _, studies in every for name in studies.get(study, {})))
         rows = [(model, *(_plain(studies.get(study, {}).get(name)) for name in names)) for model, studies in every]
         headings = [f"{name}{PRINTED}" if name in printed(study) else name for name in names]
-        title = f"Figures of the study {study}, computed for these runs" + (STARRED if headings != names else "")
+        counts = [name for name in names if OF_STUDY.search(name)][:1]
+        notes = [STARRED] if headings != names else []
+        notes += [f"the name `{name}` has the study's count, but the value counts these runs" for name in counts]
+        title = f"Figures of the study {study}, computed for these runs" + (f" ({'; '.join(notes)})" if notes else "")
         table = Table(title, ("model", *headings), tuple(rows), 1)
         yield _transposed(table)
 

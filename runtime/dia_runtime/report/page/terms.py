@@ -82,11 +82,12 @@ def _intervals(score: Score) -> str:
         level = f"{100 * interval['level']:.0f} % confidence"
         one = unit_words(score)[0]
         rare = RARE_VALUES[interval["method"]].format(one=one)
-        parts = [f"{level}: {kind} over {one}s, {number:,} resamples, seed {seed}.", rare]
+        parts = [f"{level}: {kind} over {one}s, {number:,} resamples, seed {seed}."]
+        if any("sessions" in model for model in score["models"]):
+            parts.append(f"Figures of sessions: the same, over questions instead of {one}s.")
+        parts.append(rare)
         if any(model["mistake_shares"]["wrong"] for model in score["models"]):
             parts.append("Shares of one template's wrong replies that match a mistake: Wilson's interval over replies.")
-        if any("sessions" in model for model in score["models"]):
-            parts.append("Figures of sessions: over questions.")
         return " ".join(parts)
     one, part = unit_words(score)
     return f"±1.96 standard errors; the {part}s of {with_article(one)} form one cluster."

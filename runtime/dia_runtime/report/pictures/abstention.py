@@ -21,6 +21,7 @@ from dia_runtime.report.pictures.figures import (
     NARROW,
     PictureData,
     ends,
+    few,
     kind_of_interval,
     middle,
     name_at,
@@ -61,10 +62,11 @@ def drop(data: PictureData) -> Drawing:
             marks.insert(0, Rect(0, y - ROW / 2, width, ROW, "shade"))
         marks += _row(model, scale, y, names)
         marks.append(Text(width - 6, y + 4, text, 12, "end", "ink", True))
-    worst = max(models, key=lambda model: middle(figure_of(model, "drop")) or 0)
+    largest = _points(max(models, key=lambda model: middle(figure_of(model, "drop")) or 0))
+    worst = few([model["model"] for model in models if _points(model) == largest])
     words = (
         f"The share of correct replies of {counted(len(models), 'model')}, and that share minus the share of "
-        f"wrong or unparsed replies. {worst['model']} has the largest drop: {_points(worst)}."
+        f"wrong or unparsed replies. The largest drop is {largest}: {worst}."
     )
     return Drawing("Cost of wrong answers", words, width, bottom + 46, tuple(marks))
 

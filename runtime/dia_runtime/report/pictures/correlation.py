@@ -12,6 +12,7 @@ from dia_runtime.report.pictures.figures import (
     LABELS,
     PictureData,
     cell,
+    few,
     instances,
     name_at,
     ranked,
@@ -106,5 +107,6 @@ def _closest(models: Sequence[Respondent], values: Sequence[Sequence[float | Non
     ]
     if not pairs:
         return "No correlation is defined."
-    value, one, other = max(pairs)
-    return f"The most similar are {one} and {other}, {value:.2f}."
+    highest = f"{max(pairs)[0]:.2f}"
+    closest = [f"{one} and {other}" for value, one, other in pairs if f"{value:.2f}" == highest]
+    return f"The highest correlation is {highest}: {few(closest)}."

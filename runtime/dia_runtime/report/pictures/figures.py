@@ -73,6 +73,15 @@ def unit_words(score: Score) -> tuple[str, str]:
     return ("question", "attempt") if score["over"] == "attempts" else ("item", "instance")
 
 
+def few(texts: Sequence[str], most: int = 3) -> str:
+    """Return the first texts, and how many more there are.
+
+    >>> few(["a", "b"]), few(["a", "b", "c", "d", "e"])
+    ('a; b', 'a; b; c; and 2 more')
+    """
+    return "; ".join([*texts[:most], *([f"and {len(texts) - most} more"] if len(texts) > most else [])])
+
+
 def instances(model: Respondent, item: str, k: int) -> int:
     """Return how many instances of the item count for the model: k, unless it has its own number."""
     return model.get("other_k", {}).get(item, k)
