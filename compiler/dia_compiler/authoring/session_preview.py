@@ -81,7 +81,7 @@ def _notes(record: Stored) -> Iterator[str]:
             yield f"{name} {record[name]['expression']}"
     if "share" in record:
         first = record["share"]["keys"][0]
-        yield f"asked once in the run for each key (`share`), such as {first}: all questions with it use the same replies"
+        yield f"asked once in the run for each key (`share`), such as {first}: all questions with it use its replies"
 
 
 def _loop(record: Stored) -> dict[str, Any]:

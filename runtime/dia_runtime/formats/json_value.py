@@ -2,9 +2,9 @@
 
 | chain | what is found |
 |---|---|
-| standard | the value of the key, if the reply is one JSON object or a code fence with one; otherwise the value in the last `{...}` that is JSON and has the key (`alone`, `fence`, `last`) |
+| standard | the value of the key, if the reply is one JSON object or a code fence with one; otherwise the value in the last `{...}` that is JSON and has the key, in upper or lower case (`alone`, `fence`, `last`) |
 | strict | the value of the key, if the reply is exactly one JSON object (step `alone`) or one code fence that contains it (`fence`) |
-| lenient | the same; otherwise the value in the last `{...}` of the reply that is JSON and has the key, in any case (`last`); otherwise an answer without its mark |
+| lenient | as standard; otherwise an answer without its mark |
 | compat | like the published evaluator of the Self-Execution Benchmark: the first fence marked `json`, then everything from the first `{` to the last `}`, then any `{...}` without braces inside, then the text after `"key":` (`fence`, `braces`, `any`, `pair`) |
 
 Under rules 2, `lenient` then looks for an answer without its mark, if this is one word or number: X in the last sentence
