@@ -256,7 +256,7 @@ def sample_of(instance: Instance, seconds: float) -> Sample:
     measures = {name: measure(value) for name, value in instance.parameters.items()}
     values = {**instance.parameters, "answer": instance.answer}
     sizes = {name: size for name, value in values.items() if (size := _size(value)) is not None}
-    answer = measure(instance.answer)
+    answer = None if instance.grading.is_unanswerable else measure(instance.answer)
     return Sample(instance.number, seconds, instance.text, None if isinstance(answer, str) else answer, measures, sizes)
 
 

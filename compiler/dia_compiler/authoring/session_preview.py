@@ -81,7 +81,7 @@ def _notes(record: Stored) -> Iterator[str]:
             yield f"{name} {record[name]['expression']}"
     if "share" in record:
         first = record["share"]["keys"][0]
-        yield f"asked once in the run for each key (`share`), such as {first}: all questions with it use its replies"
+        yield f"replies are shared: for each value of `share`, such as {first}, asked only once in the run"
 
 
 def _loop(record: Stored) -> dict[str, Any]:
@@ -179,9 +179,13 @@ OVER = {
 }
 
 
+def _summary_of(figure: Stored) -> str:
+    return "share of questions with" if figure["summary"] == "share" else f"{figure['summary']} of"
+
+
 def _range_of(figure: Stored) -> str:
     """Return which questions a figure counts, if not all of them."""
-    where = f", where {figure['where']['expression']}" if "where" in figure else ""
+    where = f", where `{figure['where']['expression']}`" if "where" in figure else ""
     return where + OVER[figure.get("over", "valid")]
 
 
@@ -191,6 +195,6 @@ def shown_truth(answer: Stored) -> list[str]:
     lines = [f"{kind} {name}: {part['expression']}" for name, part in parts.items()
              if isinstance(part, Mapping) and "expression" in part]  # fmt: skip
     lines += [f"{kind} key: {part['expression']}" for part in parts.get("keys", ())]
-    lines += [f"figure {name}: {figure['summary']} of {figure['value']['expression']}{_range_of(figure)}"
+    lines += [f"figure {name}: {_summary_of(figure)} `{figure['value']['expression']}`{_range_of(figure)}"
               for name, figure in answer.get("figures", {}).items()]  # fmt: skip
     return lines

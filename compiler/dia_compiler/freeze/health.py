@@ -132,7 +132,7 @@ def _warnings(
         warnings["answer-in-prompt"] = (message, place)
     accepted, drawn = summary.acceptance
     if drawn >= 200 and accepted * 100 < drawn:
-        share = f"only {accepted:,} of {drawn:,} draws satisfy every `where`"
+        share = f"only {accepted:,} of {drawn:,} attempts satisfied every condition"
         message = f"{share}: draw only values that fit, instead of rejecting others"
         warnings["low-acceptance"] = (message, template.position)
     freedom: Any = summary.freedom

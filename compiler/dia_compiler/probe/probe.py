@@ -19,6 +19,7 @@ LEVEL = 0.05
 JUDGED = 20  # rules that are tested on the second half: those that were best on the first
 FIRST_LOOK = 24  # examples after which a rule that is rarely right is abandoned
 FEWEST = 20  # fewer instances are too few to learn from
+DECIDES = "answerable or not"  # begins a rule that tells which questions can be answered
 FLOOR = 0.25
 SPARE = 0.05  # above blind guessing
 UNANSWERABLE, ANSWERABLE = "unanswerable", "answerable"  # the outputs of a rule in DECIDERS
@@ -72,7 +73,7 @@ def probe_questions(questions: Sequence[Mapping[str, Any]], answers: Mapping[str
     labels = [UNANSWERABLE if is_unanswerable else ANSWERABLE for is_unanswerable in decisions]
     labelled = [Example(one.prompt, label, frozenset([label])) for one, label in zip(examples, labels, strict=True)]
     deciding = _best_shortcut(labelled, base[0], DECIDERS)
-    deciding = replace(deciding, rule=f"answerable or not: {deciding.rule}", points=None)
+    deciding = replace(deciding, rule=f"{DECIDES}: {deciding.rule}", points=None)
     answerable = [one for one, is_unanswerable in zip(examples, decisions, strict=True) if not is_unanswerable]
     if len(answerable) < FEWEST:
         return deciding

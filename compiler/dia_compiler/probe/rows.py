@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import Diagnostics
 
-from dia_compiler.probe.probe import FEWEST, Shortcut, probe_questions
+from dia_compiler.probe.probe import DECIDES, FEWEST, Shortcut, probe_questions
 
 if TYPE_CHECKING:
     from dia_compiler.analyze.check import CheckedBenchmark
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dia_compiler.distribute.task import TemplateJob
 
 NUL = b"\0"  # which no attachment has that a reader takes for text
+ANSWERABLE_ADVICE = "give the questions that can and cannot be answered the same words, length and order"
 ADVICE = "make the wrong candidates in the prompt look like the answer, draw the answer's position at random"
 
 WITH_SESSIONS = "sessions, whose answers depend on the model's replies"
@@ -76,7 +77,8 @@ class Prober:
                     f"a simple rule ({shortcut.rule}) is right in {shortcut.right} of {shortcut.instances} instances: "
                     "a model can answer without understanding the question"
                 )
-                diagnostics.warn("shortcut", message, place, f"{ADVICE}, or allow it: `allow: {{shortcut: reason}}`")
+                advice = ANSWERABLE_ADVICE if shortcut.rule.startswith(DECIDES) else ADVICE
+                diagnostics.warn("shortcut", message, place, f"{advice}, or allow it: `allow: {{shortcut: reason}}`")
         return tuple(shortcuts)
 
 

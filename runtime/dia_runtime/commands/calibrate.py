@@ -168,7 +168,11 @@ class CalibrateOptions:
     help="Number of plausible values of each ability and difficulty in the JSON output.",
 )
 @click.option(
-    "--draws", type=IntRange(0, 10_000), default=20, show_default=True, help="Simulated data sets for the checks."
+    "--draws",
+    type=IntRange(0, 10_000),
+    default=20,
+    show_default=True,
+    help="Simulated data sets for the checks; at least 200 for monotone.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of folds and simulations.")
 @choice_option(

@@ -215,7 +215,8 @@ def command(options: ScoreOptions) -> int:
 
     The first table ranks the models by RS@k, with its 95 % confidence interval. After it comes what stands out:
     uncertain ranks, unparsed or truncated replies, errors. Tables show shares in percent; JSON has values between
-    0 and 1. While a run has errors, a figure is printed as a range: its lowest and highest possible value.
+    0 and 1. While a run has errors, a figure is printed as a range, from its value if they are all wrong to its value
+    if they are all correct.
 
     Labels for --by: category, domain, level, skill, variant, template, item, adversarial (what could mislead the
     model), number (the number that a published benchmark gave the template), and those in the file of --labels.

@@ -67,6 +67,7 @@ CHECKS = (
 MOST_COMPONENTS = 2000  # maximum members of the smaller side for residual correlations
 MOST_CELLS = 5_000_000  # for the test of local dependence
 NAMED = 5  # in a message
+MONOTONE_DRAWS = 200  # at least: p below 0.01 needs a hundred
 DIGITS = 9  # decimals in a bank: further digits depend on the machine's linear algebra
 LEAST_OF_CATEGORY = 20  # minimum items of a category for a separate comparison of filters
 
@@ -350,7 +351,9 @@ def _model_fit(fitted: _FittedPanel, options: CalibrationOptions) -> ModelFit:
         martin_loef=martin_loef(successes, trials, options.split) if "martin-loef" in options.checks else None,
         slopes=slopes_report(fitted.panel, families_of(fitted.panel)) if "slopes" in options.checks else None,
         partial_credit=partial_credit_report(fitted.panel) if "partial-credit" in options.checks else None,
-        monotone=_monotone(fitted, max(options.draws, 20), options.seed) if "monotone" in options.checks else None,
+        monotone=_monotone(fitted, max(options.draws, MONOTONE_DRAWS), options.seed)
+        if "monotone" in options.checks
+        else None,
     )
 
 

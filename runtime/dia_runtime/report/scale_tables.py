@@ -143,7 +143,7 @@ def _summary(result: CalibrationResult) -> Table:
     rows += _dependence_rows(result)
     if fit.monotone is not None:
         falling = sum(entry.p is not None and entry.p < 0.01 for entry in fit.monotone)
-        rows.append(("items whose success does not rise with ability, p < 0.01", str(falling)))
+        rows.append(("items whose success falls with ability, p < 0.01", str(falling)))
     if result.held_out:
         loss = result.held_out
         rows += [
@@ -268,7 +268,8 @@ def _slopes(result: CalibrationResult) -> Table | None:
     ranked = sorted(report.entries, key=lambda entry: entry.value)
     few = ranked if len(ranked) <= WORST else [*ranked[: WORST // 2], *ranked[-WORST // 2 :]]
     rows = tuple((entry.name, f"{entry.value:.3f}{PLUS_MINUS}{entry.se or 0:.3f}") for entry in few)
-    return Table(f"Slopes of {report.of} (2PL)", (report.of[:-1], "slope"), rows, 1)
+    ends = f": the smallest and the largest of {len(ranked):,}" if len(few) < len(ranked) else ""
+    return Table(f"Slopes of {report.of} (2PL){ends}", (report.of[:-1], "slope"), rows, 1)
 
 
 def _partial_credit(result: CalibrationResult) -> list[Table]:

@@ -233,7 +233,10 @@ def _published(models: Iterable[Model]) -> Iterable[Table]:
         headings = [f"{name}{PRINTED}" if name in printed(study) else name for name in names]
         counts = [name for name in names if OF_STUDY.search(name)][:1]
         notes = [STARRED] if headings != names else []
-        notes += [f"the name `{name}` has the study's count, but the value counts these runs" for name in counts]
+        notes += [
+            f"the number in the name `{name}` is the study's, but the value is computed over these runs"
+            for name in counts
+        ]
         title = f"Figures of the study {study}, computed for these runs" + (f" ({'; '.join(notes)})" if notes else "")
         table = Table(title, ("model", *headings), tuple(rows), 1)
         yield _transposed(table)

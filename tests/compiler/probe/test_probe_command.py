@@ -157,3 +157,14 @@ def test_a_word_that_shows_that_a_question_is_unanswerable_is_over(
     assert one["over"] == is_over and one["rule"].startswith("answerable or not: ")
     # the abstention is right in half of the instances, which is no shortcut
     assert one["limit"] == 0.55 and (one["accuracy"]["value"] == 1.0) == is_over
+    assert run(["check", str(tmp_path), "--strict"]) == int(is_over)
+    assert ("answered the same words, length and order" in capsys.readouterr().err) == is_over
+
+
+def test_unanswerable_instances_have_no_median_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "benchmark.yaml").write_text("language: 2\nbenchmark: mine\n", encoding="utf-8")
+    (tmp_path / "way_out.yaml").write_text(WAY_OUT.replace("WORDS", "All."), encoding="utf-8")
+    assert run(["preview", str(tmp_path / "way_out.yaml"), "--stress", "40", "--json"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["templates"]
+    by_answerable = {row["from"]: row["answer"] for row in one["stress"]["answerable"]}
+    assert by_answerable["False"] is None and by_answerable["True"] > 0

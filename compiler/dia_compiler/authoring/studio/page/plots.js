@@ -90,7 +90,7 @@ const freedom = (samples, draws, known) => {
   const step = Math.max(1, Math.floor(points.length / 100));
   const scale = points.length || 1;
   const line = points.filter((_, place) => place % step === 0 || place === points.length - 1).map(([made, distinct]) => `${((300 * made) / scale).toFixed(1)},${(130 - (120 * distinct) / scale).toFixed(1)}`).join(' ');
-  const caption = `${known ? `Possible instances: ${known}. ` : ''}${(draws[1] - draws[0]).toLocaleString('en')} of ${draws[1].toLocaleString('en')} draws were rejected by a condition. The curve shows how the number of distinct answers grows with the number of instances.`;
+  const caption = `${known ? `Possible instances: ${known}. ` : ''}${(draws[1] - draws[0]).toLocaleString('en')} of ${draws[1].toLocaleString('en')} attempts to draw them were rejected by a condition. The curve shows how the number of distinct answers grows with the number of instances.`;
   return figure('Degrees of freedom', caption, picture(`Distinct answers: ${seen.size} after ${points.length} instances`, WIDTH, HEIGHT, svg('polyline', { class: 'curve', points: line }),
     svg('line', { class: 'rule', x1: 0, x2: 300, y1: 130, y2: 130 }), svg('text', { x: 300, y: 146, 'text-anchor': 'end' }, plural(points.length, 'instance'))));
 };
