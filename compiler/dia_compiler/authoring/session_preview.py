@@ -81,7 +81,10 @@ def _notes(record: Stored) -> Iterator[str]:
             yield f"{name} {record[name]['expression']}"
     if "share" in record:
         first = record["share"]["keys"][0]
-        yield f"replies are shared: for each value of `share`, such as {first}, asked only once in the run"
+        yield (
+            f"asked once in the run for each key (`share` in the spec), such as {first}; all questions with the same key "
+            "use the same replies"
+        )
 
 
 def _loop(record: Stored) -> dict[str, Any]:

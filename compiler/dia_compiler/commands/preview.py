@@ -107,9 +107,7 @@ def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
     parts += [counted(overview.checks, "check"), counted(overview.examples, "worked example")]
     accepted, drawn = overview.draws
     if accepted < drawn:
-        numbers = {instance.number for instance in preview.shown}
-        made = "to draw up to this instance" if len(numbers) == 1 and max(numbers) else "to draw these instances"
-        parts.append(f"{drawn:,} attempts {made}, {drawn - accepted:,} of them rejected by a condition")
+        parts.append(f"{drawn:,} draws, {drawn - accepted:,} of them rejected by a condition")
     echo(f"  {' · '.join(parts)}")
     base: Shown | None = None
     for instance in preview.shown:
