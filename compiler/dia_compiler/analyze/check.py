@@ -448,8 +448,10 @@ HEALTH_WARNINGS: dict[str, str] = {
         "replies of one element each. To reject the reply `[a, b]`, write `[[a, b]]`."
     ),
     "k-equals-d": "The bundle contains every instance that the template can make, but `instances: all` is not set.",
-    "low-acceptance": "Fewer than one attempt to draw an instance in a hundred satisfied every condition. For a large "
-    "k, more attempts fail: values that a condition excludes are tried again.",
+    "low-acceptance": (
+        "Fewer than one attempt to draw an instance in a hundred satisfied every condition. If a condition excludes a "
+        "value altogether, up to 1000 attempts are spent each time this value has its turn."
+    ),
     "off-target": (
         "The mean predicted success of the chosen instances misses `--success` by more than 0.05, because all, or "
         "nearly all, possible instances are too easy, or too hard. Only `dia compile --success` looks for it."

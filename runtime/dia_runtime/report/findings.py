@@ -74,9 +74,9 @@ def _errors(result: Score) -> Iterator[str]:
     if counts:
         yield (
             f"Questions that ended in an error: {_listed(counts)}. {_most_frequent_cause(result)}"
-            "Until they have replies, a figure that depends on them is a range, from its value if they are all wrong to "
-            "its value if they are all correct. Shares of abstained and unparsed replies may still rise. The same `dia "
-            "run` command asks them again; `--errors wrong` counts them as wrong."
+            "Until they have replies, a figure that depends on them is a range, from its value if they are all wrong "
+            "to its value if they are all correct. Shares of abstained and unparsed replies may still rise. The same "
+            "`dia run` command asks them again; `--errors wrong` counts them as wrong."
         )
 
 
