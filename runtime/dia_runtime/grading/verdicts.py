@@ -28,9 +28,9 @@ class Verdict(StrEnum):
     SKIPPED = (
         "skipped",
         "skipped",
-        "an abstention in the requested form, or a conversation that its template counts as one",
+        "an abstention in the requested form",
     )
-    WRONG = "wrong", "wrong", "any other answer, or a refusal", True
+    WRONG = "wrong", "wrong", "any other answer, or a refusal without an answer", True
     UNPARSED = "unparsed", "unparsed", "No answer could be read from the reply; it counts as wrong.", True
     ERROR = (
         "error",

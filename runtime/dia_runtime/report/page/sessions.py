@@ -53,9 +53,9 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
         "a question has several), over answered ones (every reply that grading needs was given, readable or not), "
         "and over valid ones (every reply could be read; not skipped). If a later session needs a reply that could "
         "not be read, it is not asked, so the question is not answered. The table of outcomes counts each question "
-        "once: as valid (every reply could be read; unlike above, skipped questions count too), or by its problem, "
-        "which is unread (a reply could not be read), absent (a reply is missing), broken (grading failed) or error "
-        "(a request failed)."
+        "once, whatever its verdict: as valid (every reply could be read), or by its problem, which is unread (a "
+        "reply could not be read), absent (a reply is missing), broken (grading failed) or error (a request "
+        "failed)."
     )
     lead += "".join(f" {words}" for name, words in EXPLAINED.items() if any(name in block for _, _, block in rows))
     if any(block.get("paper") for _, _, block in rows):

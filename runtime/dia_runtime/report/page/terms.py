@@ -17,6 +17,7 @@ KINDS = {
     "percentile": "percentile bootstrap",
     "bound": "bound by Learned-Miller and Thomas",
 }
+OF_SESSIONS = " A conversation has the verdict that its template computes from all its replies."
 RARE_VALUES = {
     "bca": "If fewer than 20 {one}s are above the lowest possible value of a figure, or fewer than 20 below the "
     "highest, its interval also allows for values that no {one} showed.",
@@ -52,13 +53,18 @@ def terms(score: Score) -> Pairs:
     return [
         (
             ", ".join(WITH_POINTS),
-            f"The verdict on a reply: {'; '.join(f'{verdict} means {verdict.meaning}' for verdict in WITH_POINTS)}.",
+            f"The verdict on a reply: {'; '.join(f'{verdict} means {verdict.meaning}' for verdict in WITH_POINTS)}."
+            + (OF_SESSIONS if _has_sessions(score) else ""),
         ),
         *((verdict, verdict.meaning) for verdict in Verdict if verdict not in WITH_POINTS),
         *((flag.heading, flag.meaning) for flag in FLAGS.values() if _occurs(flag.name, score)),
         *((figure.label_at(score["k"]), _definition(figure, score)) for figure in figures),
         ("intervals", _intervals(score)),
     ]
+
+
+def _has_sessions(score: Score) -> bool:
+    return any("sessions" in model for model in score["models"])
 
 
 def _occurs(flag: str, score: Score) -> bool:
@@ -83,7 +89,7 @@ def _intervals(score: Score) -> str:
         one = unit_words(score)[0]
         rare = RARE_VALUES[interval["method"]].format(one=one)
         parts = [f"{level}: {kind} over {one}s, {number:,} resamples, seed {seed}."]
-        if any("sessions" in model for model in score["models"]):
+        if _has_sessions(score):
             parts.append(f"Figures of sessions: the same, over questions instead of {one}s.")
         parts.append(rare)
         if any(model["mistake_shares"]["wrong"] for model in score["models"]):
