@@ -82,8 +82,8 @@ def _notes(record: Stored) -> Iterator[str]:
     if "share" in record:
         first = record["share"]["keys"][0]
         yield (
-            f"asked once in the run for each key (`share` in the spec), such as {first}; all questions with the same "
-            "key use the same replies"
+            f"sessions with the same key (`share` in the spec), such as {first}, are asked only once in the run, and "
+            "their replies reused"
         )
 
 

@@ -105,9 +105,6 @@ def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
     parts = [f"possible instances{of_each}: {freedom_text(overview.freedom.as_json(), overview.estimate)}"]
     parts += [f"{counted(overview.items, 'item')} (--item shows another)"] if overview.items > 1 else []
     parts += [counted(overview.checks, "check"), counted(overview.examples, "worked example")]
-    accepted, drawn = overview.draws
-    if accepted < drawn:
-        parts.append(f"{drawn:,} draws, {drawn - accepted:,} of them rejected by a condition")
     echo(f"  {' · '.join(parts)}")
     base: Shown | None = None
     for instance in preview.shown:

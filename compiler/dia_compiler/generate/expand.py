@@ -540,6 +540,8 @@ class Expansion:
 
     def shown_answer(self, scope: Scope, text: str) -> str:
         """Return the answer as expressions see it: of a multiple choice the option, with its letter."""
+        if self.is_unanswerable(scope):
+            return f"{cut(plain(scope['answer']))} (`value`; the question cannot be answered)"
         if self.prepared.options is not None and ORDER in scope:
             return f"{cut(plain(scope['answer']))} (option {text})"
         return cut(text) or "an empty text"

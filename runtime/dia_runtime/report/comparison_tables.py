@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
-from dia_runtime.report.tables import Table, figure_text
+from dia_runtime.report.tables import EXPLAINED_TITLE, Table, figure_text
 from dia_runtime.scoring.figures import FIGURES
 from dia_runtime.scoring.results import (
     Detectable,
@@ -203,7 +203,7 @@ def mistake_tables(result: Score) -> list[Table]:
             for name, mistake in mistakes["mistakes"].items():
                 cells = (str(mistake["count"]), str(mistakes["wrong"]), figure_text(mistake["share"], 100, 2))
                 named.append((model["model"], template, name, *cells))
-    whole = Table("Wrong replies explained by named mistakes",
+    whole = Table(EXPLAINED_TITLE,
                   ("model", "wrong", "by one mistake", "by several", "by none", "explained %"), tuple(rows), 1,
                   figures=frozenset({5}))  # fmt: skip
     each = Table("Named mistakes, and how many of the wrong replies to their template match each of them",

@@ -128,8 +128,11 @@ def _uncertain_order(result: Score) -> Iterator[str]:
     if compared:
         yield f"The order within ranks {ranks} is uncertain: p (Holm) of neighbours is {ALPHA} or more."
         return
-    hint = "" if result["comparisons"] else " `--compare` compares all pairs of models on the same questions."
-    yield f"The order within ranks {ranks} is uncertain: the intervals of neighbours overlap.{hint}"
+    hint = "" if result["comparisons"] else ": `--compare` tests each pair of models on the same questions"
+    yield (
+        f"The intervals of neighbours within ranks {ranks} overlap, so their order may be uncertain. Overlap alone "
+        f"does not decide{hint}."
+    )
 
 
 def _overlap(better: Respondent, worse: Respondent) -> bool:

@@ -148,7 +148,7 @@ def test_equal_scores_share_a_rank() -> None:
 def test_neighbours_that_overlap_are_reported_as_ranges_of_ranks() -> None:
     scores = (90.0, 80.0, 78.0, 76.0, 60.0, 40.0, 38.0)
     (order,) = findings(result(*(model(f"m{at}", score) for at, score in enumerate(scores))))
-    assert order.startswith("The order within ranks 2-4 and 6-7 is uncertain")
+    assert order.startswith("The intervals of neighbours within ranks 2-4 and 6-7 overlap")
 
 
 def test_few_compared_items_are_reported() -> None:

@@ -9,6 +9,7 @@ from dia_runtime.report.page.panels import Section, picture
 from dia_runtime.report.pictures.figures import units
 from dia_runtime.report.pictures.flags import count as flag_count
 from dia_runtime.report.pictures.flags import occurring
+from dia_runtime.report.tables import EXPLAINED_TITLE
 from dia_runtime.scoring.results import Respondent, Score
 from dia_runtime.store.error_causes import Cause
 
@@ -77,7 +78,7 @@ def mistakes(models: Sequence[Respondent]) -> Section | None:
     ]
     explained = [model for model in models if model["mistake_shares"]["wrong"]]
     if explained:
-        tables.insert(0, grid("Wrong replies explained by named mistakes", EXPLAINED, explained, is_sortable=True))
+        tables.insert(0, grid(EXPLAINED_TITLE, EXPLAINED, explained, is_sortable=True))
     return Section("mistakes", "Named mistakes", lead, (), tuple(tables))
 
 
