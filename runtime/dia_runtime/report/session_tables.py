@@ -34,11 +34,11 @@ OF_RANKINGS = {"exact": "exact %"}
 MORE = {"decisions": OF_DECISIONS, "ranking": OF_RANKINGS, "grade": {}}
 LEDGER = ("valid", "unread", "absent", "broken", "error")
 OUTCOMES = """\
-Outcomes count each question once, whatever its verdict: as valid (every reply could be read), or by its problem, which
-is unread (a reply could not be read), absent (a reply is missing), broken (grading failed) or error (a request
-failed). A question is answered if every reply that grading needs was given, readable or not. If a later session needs
-a reply that could not be read, it is not asked, so the question is not answered. The accuracy of valid questions
-leaves out skipped ones. Columns without values are left out. tokens: completion tokens per question."""
+A question is answered if every reply that grading needs was given, readable or not, and valid if every reply could be
+read. If a later session needs a reply that could not be read, it is not asked, so the question is not answered.
+Figures for valid questions leave out skipped ones. Outcomes count each question once: as valid, or by its problem,
+which is unread (a reply could not be read), absent (a reply is missing), broken (grading failed) or error (a request
+failed). Columns without values are left out. tokens: completion tokens per question."""
 Blocks = Sequence[tuple[str, SessionBlock]]  # name of a model -> its figures
 
 

@@ -49,11 +49,11 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
         return None
     rows.sort(key=lambda row: row[0])
     lead = (
-        "Questions that consist of conversations (sessions). Accuracy is given over all questions (or decisions, if "
-        "a question has several), over answered ones (every reply that grading needs was given, readable or not), "
-        "and over valid ones (every reply could be read; not skipped). If a later session needs a reply that could "
-        "not be read, it is not asked, so the question is not answered. The table of outcomes counts each question "
-        "once, whatever its verdict: as valid (every reply could be read), or by its problem, which is unread (a "
+        "Questions that consist of conversations (sessions). A question is answered if every reply that grading "
+        "needs was given, readable or not, and valid if every reply could be read. If a later session needs a reply "
+        "that could not be read, it is not asked, so the question is not answered. Accuracy is given over all "
+        "questions (or decisions, if a question has several), over answered ones, and over valid ones that are not "
+        "skipped. The table of outcomes counts each question once: as valid, or by its problem, which is unread (a "
         "reply could not be read), absent (a reply is missing), broken (grading failed) or error (a request "
         "failed)."
     )
