@@ -145,9 +145,9 @@ def _unparsed(result: Score) -> Iterator[str]:
         model for model in result["models"] if replies_of(model) and _unread(model) >= MANY_UNPARSED * replies_of(model)
     ]
     if many:
-        worst = max(many, key=_unparsed_share)
+        worst, unit = max(many, key=_unparsed_share), "attempts" if result["over"] == "attempts" else "questions"
         listed = [
-            f"{_unread(model):,} of {replies_of(model):,} from {_short(model['model'])}"
+            f"{_short(model['model'])} ({_unread(model):,} of {replies_of(model):,} {unit})"
             for model in sorted(many, key=_unparsed_share, reverse=True)
         ]
         run, chain = shlex.quote(worst["run"]), result.get("chain", "strict")

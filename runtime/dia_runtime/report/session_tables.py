@@ -33,12 +33,13 @@ OF_DECISIONS = {
 OF_RANKINGS = {"exact": "exact %"}
 MORE = {"decisions": OF_DECISIONS, "ranking": OF_RANKINGS, "grade": {}}
 LEDGER = ("valid", "unread", "absent", "broken", "error")
-OUTCOMES = """\
-A question is answered if every reply that grading needs was given, readable or not, and valid if every reply could be
-read. If a later session needs a reply that could not be read, it is not asked, so the question is not answered.
-Figures for valid questions leave out skipped ones. Outcomes count each question once: as valid, or by its problem,
-which is unread (a reply could not be read), absent (a reply is missing), broken (grading failed) or error (a request
-failed). Columns without values are left out. tokens: completion tokens per question."""
+EXPLANATION = """\
+In the tables of sessions, a question is answered if every reply that grading needs was given, readable or not, even if
+it is skipped. (The column "correct if answered" above leaves out skipped questions.) A question is valid if every
+reply could be read. If a later session needs a reply that could not be read, it is not asked, so the question is not
+answered. Figures for valid questions leave out skipped ones. Outcomes count each question once: as valid, or by its
+problem, which is unread (a reply could not be read), absent (a reply is missing), broken (grading failed) or error (a
+request failed). Columns without values are left out. tokens: completion tokens per question."""
 Blocks = Sequence[tuple[str, SessionBlock]]  # name of a model -> its figures
 
 
@@ -50,8 +51,8 @@ def session_tables(result: Score) -> list[Table]:
     for at, template in enumerate(templates):
         blocks = [(model["model"], model["sessions"][template]) for model in models if template in model["sessions"]]
         tables += [
-            _figures(template, blocks),
-            _ledger(template, blocks, "" if at else OUTCOMES),
+            _figures(template, blocks, "" if at else EXPLANATION),
+            _ledger(template, blocks),
             *_declared(template, blocks),
         ]
         tables += _companions(template, blocks)
@@ -64,7 +65,7 @@ def requested_session_tables(result: Score) -> list[Table]:
     return [*_composites(models), *_across(result), *_published(models)]
 
 
-def _figures(template: str, blocks: Blocks) -> Table:
+def _figures(template: str, blocks: Blocks, note: str) -> Table:
     kind = blocks[0][1]["truth"]
     more = MORE[kind] | ({"tokens": TOKENS} if any("tokens" in block for _, block in blocks) else {})
     paper = next((figure for _, block in blocks if (figure := block.get("paper"))), None)
@@ -88,7 +89,7 @@ def _figures(template: str, blocks: Blocks) -> Table:
     title = f"{template}: {TITLES[kind]}"
     title += f"; paper: computed as in the published study, {OF_PAPER[paper['over']]}" if paper else ""
     breaks = (4,) if more else ()
-    return Table(title, tuple(headings), tuple(rows), 1, breaks, frozenset(range(1, 4 + len(more))))
+    return Table(title, tuple(headings), tuple(rows), 1, breaks, frozenset(range(1, 4 + len(more))), note)
 
 
 TOKENS, PAPER, PRINTED = "tokens", "paper %", " *"
@@ -119,7 +120,7 @@ def _share(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f}"
 
 
-def _ledger(template: str, blocks: Blocks, note: str = "") -> Table:
+def _ledger(template: str, blocks: Blocks) -> Table:
     """Return the outcomes of the questions; the numbers of a row add up to the first one."""
     has_decisions = blocks[0][1]["truth"] == "decisions"
     headings = ("model", "questions", *LEDGER, *(("TP", "FP", "FN", "TN") if has_decisions else ()))
@@ -134,7 +135,7 @@ def _ledger(template: str, blocks: Blocks, note: str = "") -> Table:
     ]
     positive = blocks[0][1].get("positive")
     title = f"{template}: outcomes of the questions" + (f" (TP, FP: `{positive}` was predicted)" if positive else "")
-    return Table(title, headings, tuple(rows), 1, note=note)
+    return Table(title, headings, tuple(rows), 1)
 
 
 def _decision_counts(counts: DecisionCounts) -> tuple[int, int, int, int]:
