@@ -169,7 +169,7 @@ def _companions(template: str, blocks: Blocks) -> Iterable[Table]:
             (model, *(correlation_text(block.get("rank_correlations", {}).get(name)) for name in names))
             for model, block in blocks
         ]
-        title = f"{template}: rank correlation of a question's accuracy with its tokens or declared figures"
+        title = f"{template}: rank correlation over items, of accuracy with tokens or declared figures"
         yield Table(title, ("model", *names), tuple(rows), 1, figures=frozenset(range(1, 1 + len(names))))
 
 

@@ -114,7 +114,7 @@ def _bars(score: Score) -> str:
     if score["over"] == "attempts":
         return ""
     wording = " in their base wording" if score.get("has_variants") else ""
-    return f"Each bar shows all questions of a model{wording}."
+    return f"Each bar shows all questions of a model (all instances of all items){wording}."
 
 
 def _value(model: Respondent) -> float | None:

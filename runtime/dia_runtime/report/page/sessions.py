@@ -166,7 +166,7 @@ def _companions(rows: Sequence[Row]) -> list[Grid]:
     names = list(dict.fromkeys(name for row in present for name in row[2]["rank_correlations"]))
     heads = _names()
     heads += [(name, _correlation_column(name)) for name in names]
-    caption = "Rank correlation of a question's accuracy with its tokens or declared figures, within each model"
+    caption = "Rank correlation over items, within each model: accuracy with tokens or declared figures"
     return [grid(caption, heads, present, 2, True)] if present else []
 
 

@@ -20,8 +20,9 @@ KINDS = {
 OF_SESSIONS = " A conversation has the verdict that its template computes from all its replies."
 RARE_VALUES = {
     "bca": (
-        "Each {one} has a value for each figure. If fewer than 20 {one}s have more than the lowest possible value, "
-        "or fewer than 20 have less than the highest, the interval also allows for values that no {one} showed."
+        "If fewer than 20 {one}s have a value above the lowest possible one, or fewer than 20 below the highest, "
+        "the interval also allows for values that no {one} showed (except for differences and for shares among the "
+        "answered questions)."
     ),
     "percentile": "If all {one}s have the same value, the interval also allows for other values.",
     "bound": "The intervals also allow for values that no {one} showed.",

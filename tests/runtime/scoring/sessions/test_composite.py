@@ -188,9 +188,9 @@ def test_a_page_has_composites_and_correlations() -> None:
         ["Ada", "50.0", "40.0", "60.0", "45.0"]
     ]
     assert shown["Correlations over models"] == [["a", "b", "9", "0.50"]]
-    assert shown[
-        "Rank correlation of a question's accuracy with its tokens or declared figures, within each model"
-    ] == [["a", "Ada", "\N{MINUS SIGN}0.25", "\N{EN DASH}"]]
+    assert shown["Rank correlation over items, within each model: accuracy with tokens or declared figures"] == [
+        ["a", "Ada", "\N{MINUS SIGN}0.25", "\N{EN DASH}"]
+    ]
 
 
 def test_who_plays_other_roles_does_not_change_whose_ability_it_is() -> None:
