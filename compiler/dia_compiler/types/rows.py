@@ -77,14 +77,15 @@ def names_of(table: Table, identify: Callable[[Record], Value] | None) -> list[s
         return None
     numbers: dict[str, int] = {}
     for number in range(table.count):
-        name = _name_of(identify(table.at(number)), number)
+        name = _name_of(identify(table.at(number)), number, table)
         first = numbers.setdefault(name, number)
         if first != number:
-            raise OptionFault("id", f"rows {first} and {number} of `{table.name}` have the same id, `{name}`")
+            both = f"data rows {first + 1} and {number + 1} of `{table.name}`"
+            raise OptionFault("id", f"{both} have the same id, `{name}`")
     return list(numbers)
 
 
-def _name_of(value: Value, number: int) -> str:
+def _name_of(value: Value, number: int, table: Table) -> str:
     try:
         text = plain(value) if isinstance(value, (str, int)) and type(value) is not bool else ""
     except LanguageError:
@@ -94,7 +95,8 @@ def _name_of(value: Value, number: int) -> str:
             "an id has 1 to 64 letters, digits, _, . and -; use an integer, or a hash such as `= "
             "hex(sha256(utf8(row.text)))[:12]`"
         )
-        raise OptionFault("id", f"row {number} has an invalid id", help)
+        where = f"data row {number + 1} of `{table.name}`"
+        raise OptionFault("id", f"the id {written(value)} is invalid ({where})", help)
     return text
 
 

@@ -130,12 +130,12 @@ def test_draws_are_what_they_were() -> None:
 
 
 FAULTS: list[tuple[str, dict[str, Any], str | None, str]] = [
-    ("row", {"id": lambda row: row["level"]}, "id", "rows 0 and 2 of `levels.csv` have the same id, `a`"),
-    ("row", {"id": lambda row: "a b"}, "id", "row 0 has an invalid id"),
-    ("row", {"id": lambda row: "x" * 65}, "id", "row 0 has an invalid id"),
-    ("row", {"id": lambda row: "é"}, "id", "row 0 has an invalid id"),
-    ("row", {"id": lambda row: True}, "id", "row 0 has an invalid id"),
-    ("row", {"id": lambda row: [1]}, "id", "row 0 has an invalid id"),
+    ("row", {"id": lambda row: row["level"]}, "id", "data rows 1 and 3 of `levels.csv` have the same id, `a`"),
+    ("row", {"id": lambda row: "a b"}, "id", 'the id "a b" is invalid (data row 1 of `levels.csv`)'),
+    ("row", {"id": lambda row: "x" * 65}, "id", "is invalid (data row 1 of `levels.csv`)"),
+    ("row", {"id": lambda row: "é"}, "id", "is invalid (data row 1 of `levels.csv`)"),
+    ("row", {"id": lambda row: True}, "id", "is invalid (data row 1 of `levels.csv`)"),
+    ("row", {"id": lambda row: [1]}, "id", "is invalid (data row 1 of `levels.csv`)"),
     ("rows", {"id": lambda row: 1, "size": 1}, "id", "same id"),
     ("rows", {}, None, "`size` is missing"),
     ("rows", {"size": 0}, "size", "between 1 and 3"),
