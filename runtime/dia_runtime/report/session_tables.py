@@ -147,7 +147,7 @@ def _declared(template: str, blocks: Blocks) -> Iterable[Table]:
     names = list(dict.fromkeys(name for _, block in blocks for name in block.get("figures", {})))
     if names:
         rows = [(model, *(_value(block.get("figures", {}).get(name)) for name in names)) for model, block in blocks]
-        yield Table(f"{template}: declared figures", ("model", *names), tuple(rows), 1)
+        yield Table(f"{template}: figures that the template defines", ("model", *names), tuple(rows), 1)
 
 
 def _value(figure: DeclaredFigure | None) -> str:
@@ -169,7 +169,7 @@ def _companions(template: str, blocks: Blocks) -> Iterable[Table]:
             (model, *(correlation_text(block.get("rank_correlations", {}).get(name)) for name in names))
             for model, block in blocks
         ]
-        title = f"{template}: rank correlation over items, of accuracy with tokens or declared figures"
+        title = f"{template}: rank correlation over items, of accuracy with tokens or figures that the template defines"
         yield Table(title, ("model", *names), tuple(rows), 1, figures=frozenset(range(1, 1 + len(names))))
 
 
@@ -238,9 +238,21 @@ def _published(models: Iterable[Model]) -> Iterable[Table]:
             f"the number in the name `{name}` is the study's, but the value is computed over these runs"
             for name in counts
         ]
-        title = f"Figures of the study {study}, computed for these runs" + (f" ({'; '.join(notes)})" if notes else "")
+        title = f"{_study_name(study)}, computed for these runs" + (f" ({'; '.join(notes)})" if notes else "")
         table = Table(title, ("model", *headings), tuple(rows), 1)
         yield _transposed(table)
+
+
+def _study_name(study: str) -> str:
+    """Return the name of a study, or of one of its experiments.
+
+    >>> _study_name("self-execution-1")
+    'Figures of experiment 1 of the self-execution study'
+    """
+    name, _, number = study.rpartition("-")
+    return (
+        f"Figures of experiment {number} of the {name} study" if number.isdecimal() else f"Figures of the study {study}"
+    )
 
 
 def _transposed(table: Table) -> Table:

@@ -40,9 +40,7 @@ SKIP_NOTE_OVER_ATTEMPTS = (
 SKIPPED_SESSIONS = """
 skipped: also conversations that their template counts as skipped, for example because a reply could not be read."""
 UNASKED = "not asked"
-EXPLAINED_TITLE = (
-    "Wrong replies explained by named mistakes, of all wrong replies, also to templates that name no mistakes"
-)
+EXPLAINED_TITLE = "Wrong replies explained by named mistakes (replies to templates that name no mistakes count, too)"
 GROUPS = ("category", "domain", "level", "variant")  # default tables, if there are several groups
 PLUS_MINUS = " +- "
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")

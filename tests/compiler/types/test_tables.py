@@ -131,7 +131,7 @@ def test_draws_are_what_they_were() -> None:
 
 FAULTS: list[tuple[str, dict[str, Any], str | None, str]] = [
     ("row", {"id": lambda row: row["level"]}, "id", "data rows 1 and 3 of `levels.csv` have the same id, `a`"),
-    ("row", {"id": lambda row: "a b"}, "id", 'the id "a b" is invalid (data row 1 of `levels.csv`)'),
+    ("row", {"id": lambda row: "a b"}, "id", "the id `a b` is invalid (data row 1 of `levels.csv`)"),
     ("row", {"id": lambda row: "x" * 65}, "id", "is invalid (data row 1 of `levels.csv`)"),
     ("row", {"id": lambda row: "é"}, "id", "is invalid (data row 1 of `levels.csv`)"),
     ("row", {"id": lambda row: True}, "id", "is invalid (data row 1 of `levels.csv`)"),

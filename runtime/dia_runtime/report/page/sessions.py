@@ -108,7 +108,7 @@ def _declared(rows: Sequence[Row]) -> list[Grid]:
         heads: list[Column[Row]] = [("model", lambda row: word(row[1]))]
         heads += [(name, _declared_column(name)) for name in names]
         if names:
-            tables.append(grid(f"Figures declared by {template}", heads, of_template, 1, True))
+            tables.append(grid(f"Figures that {template} defines", heads, of_template, 1, True))
     return tables
 
 
@@ -166,7 +166,9 @@ def _companions(rows: Sequence[Row]) -> list[Grid]:
     names = list(dict.fromkeys(name for row in present for name in row[2]["rank_correlations"]))
     heads = _names()
     heads += [(name, _correlation_column(name)) for name in names]
-    caption = "Rank correlation over items, within each model: accuracy with tokens or declared figures"
+    caption = (
+        "Rank correlation over items, within each model: accuracy with tokens or figures that the template defines"
+    )
     return [grid(caption, heads, present, 2, True)] if present else []
 
 

@@ -151,7 +151,8 @@ def test_a_bank_of_other_questions_tells_how_able_the_models_are(call: Call, tmp
     code, out, _ = call("score", "a.run", "--abilities", "bank.json", "--interval", "none", "--preset", "paper")
     assert code == 0 and "Correlations over models" in out and "paper %" in out
     assert (
-        "Figures of the study self-execution-1, computed for these runs (*: the paper" in out and "\naccuracy * " in out
+        "Figures of experiment 1 of the self-execution study, computed for these runs (*: the paper" in out
+        and "\naccuracy * " in out
     )
     code, out, _ = call("score", "a.run", "--interval", "none")
     assert code == 0 and "paper" not in out and "Correlations" not in out
@@ -188,9 +189,9 @@ def test_a_page_has_composites_and_correlations() -> None:
         ["Ada", "50.0", "40.0", "60.0", "45.0"]
     ]
     assert shown["Correlations over models"] == [["a", "b", "9", "0.50"]]
-    assert shown["Rank correlation over items, within each model: accuracy with tokens or declared figures"] == [
-        ["a", "Ada", "\N{MINUS SIGN}0.25", "\N{EN DASH}"]
-    ]
+    assert shown[
+        "Rank correlation over items, within each model: accuracy with tokens or figures that the template defines"
+    ] == [["a", "Ada", "\N{MINUS SIGN}0.25", "\N{EN DASH}"]]
 
 
 def test_who_plays_other_roles_does_not_change_whose_ability_it_is() -> None:
