@@ -88,7 +88,8 @@ FLAGS: Final[Mapping[str, Flag]] = {
         Flag(
             "no_judgement",
             "no judgement",
-            "The reply of another role on which the verdict depends, such as a judge, is missing or could not be read.",
+            "The reply of another role on which the verdict depends, such as a judge, is missing or could not be read. "
+            "The question counts as unparsed, although the model may be right.",
             "Questions that could not be graded, because the reply of another role, such as a judge, is missing or "
             "unreadable",
             "They count as wrong, although the model may be right. `dia show RUN QUESTION` prints what the other role "

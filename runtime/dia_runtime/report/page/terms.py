@@ -17,7 +17,10 @@ KINDS = {
     "percentile": "percentile bootstrap",
     "bound": "bound by Learned-Miller and Thomas",
 }
-OF_SESSIONS = " A conversation has the verdict that its template computes from all its replies."
+OF_SESSIONS = (
+    " In a conversation, the template decides from all replies what is correct, skipped or wrong; it may count an "
+    "unreadable reply as skipped."
+)
 RARE_VALUES = {
     "bca": (
         "If fewer than 20 {one}s have a value above the lowest possible one, or fewer than 20 below the highest, "
