@@ -291,8 +291,9 @@ def _sessions(result: Score) -> Iterator[Grid]:
     title = (
         "Sessions: accuracy over all questions, over answered ones (every reply that grading needs was given, "
         "readable or not), and over valid ones (every reply could be read) that are not skipped. The other columns "
-        "count questions by their problem: a reply could not be read (unread; sessions that need it are then not "
-        "asked), a reply is missing (absent), grading failed (broken), or a request failed (error)"
+        "count questions by their problem: a reply, also a judge's, could not be read (unread; sessions that need "
+        "it are then not asked), a reply is missing for another reason (absent), grading the replies ended in an "
+        "error (broken), or a request failed (error)"
     )
     title += "; paper: the accuracy computed as in the published study" if has_paper else ""
     yield Grid(title, (*columns, *ledger, *([Column(PAPER)] if has_paper else [])), tuple(rows))

@@ -38,8 +38,9 @@ In the tables of sessions, a question is answered if every reply that grading ne
 it is skipped. (The column "correct if answered" above leaves out skipped questions.) A question is valid if every
 reply could be read. If a later session needs a reply that could not be read, it is not asked, so the question is not
 answered. Figures for valid questions leave out skipped ones. Outcomes count each question once: as valid, or by its
-problem, which is unread (a reply could not be read), absent (a reply is missing), broken (grading failed) or error (a
-request failed). Columns without values are left out. tokens: completion tokens per question."""
+problem, which is unread (a reply, also a judge's, could not be read), absent (a reply is missing for another reason),
+broken (grading the replies ended in an error) or error (a request failed). Columns without values are left out.
+tokens: completion tokens per question."""
 Blocks = Sequence[tuple[str, SessionBlock]]  # name of a model -> its figures
 
 
@@ -97,8 +98,8 @@ STARRED = "*: the paper prints this figure"
 OF_STUDY = re.compile(r"_\d{2,}$")  # the study's number of questions or options, in the name of a figure
 OF_PAPER = {"written": "of the keys that a model wrote", "all": "of all questions", "valid": "of valid rankings"}
 TITLES = {
-    "decisions": "share of yes-or-no predictions that are correct: of all (missing ones count as incorrect), of those "
-    "in answered questions, and of those in valid questions",
+    "decisions": "share of yes-or-no predictions that are correct: of all, of those in answered questions, and of those in "
+    "valid questions (in the first two, a prediction that is missing or could not be read counts as incorrect)",
     "ranking": "share of pairs in the right order, in all, answered and valid rankings",
     "grade": "share of correct replies, among all, answered and valid questions",
 }
