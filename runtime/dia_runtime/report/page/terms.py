@@ -24,8 +24,8 @@ OF_SESSIONS = (
 RARE_VALUES = {
     "bca": (
         "If fewer than 20 {one}s have a value above the lowest possible one, or fewer than 20 below the highest, "
-        "the interval also allows for values that no {one} showed (except for differences and for shares among the "
-        "answered questions)."
+        "the interval also allows for values that no {one} showed. For differences and for “correct if answered”, "
+        "it does so only if all {one}s have the same value."
     ),
     "percentile": "If all {one}s have the same value, the interval also allows for other values.",
     "bound": "The intervals also allow for values that no {one} showed.",
