@@ -25,6 +25,7 @@ from dia_compiler.commands.console import (
 from dia_compiler.commands.programs import allow_programs, jobs_option
 
 PAUSE = 0.3  # seconds between two checks for changes
+UNREADABLE = {"E102", "E103", "E104", "E107"}  # errors after which nothing of the file is known
 
 
 @click.command("check")
@@ -95,10 +96,13 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
                 echo(f"left out of {item.benchmark.name}: {left.template} needs {left.why}", err=True)
         for name, freedom in checked.freedoms.items():
             echo(f"{name}: possible instances: {freedom}", err=True)
-        templates = sum(len(item.benchmark.templates) for item in checked.benchmarks)
+        templates = [template for item in checked.benchmarks for template in item.benchmark.templates]
         warnings = len(diagnostics) - len(errors)
-        counts = ((templates, "template"), (len(errors), "error"), (warnings, "warning"))
-        echo(", ".join(counted(number, word) for number, word in counts))
+        unread = {entry.position.file for entry in errors if entry.code in UNREADABLE and entry.position}
+        unread -= {template.position.file for template in templates}
+        files = [f"{counted(len(unread), 'file')} that could not be read"] if unread else []
+        counts = (counted(len(errors), "error"), counted(warnings, "warning"))
+        echo(", ".join([counted(len(templates), "template"), *files, *counts]))
     if errors:
         return 2
     return 1 if strict and diagnostics else 0

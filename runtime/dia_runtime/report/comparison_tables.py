@@ -135,6 +135,12 @@ def variant_tables(result: Score) -> list[Table]:
     return [_table(title, ("model", "wording", "figure"), headings, rows)] if rows else []
 
 
+FEW = 20  # items from which sizes are less uncertain
+FEW_NOTE = (
+    f"With fewer than {FEW} items, these sizes can be far off, most of all if nearly all replies have the same verdict."
+)
+
+
 def _power(power: Power | None) -> Iterable[Table]:
     if power is None:
         return
@@ -145,12 +151,14 @@ def _power(power: Power | None) -> Iterable[Table]:
         size = _percent(power["difference"])
         chance += f", and the items, or the k, needed to detect {size} %"
         headings = (*headings, f"items for {size} %", "95 % CI of items", f"or k for {size} %")
+    fewest = min((entry["items"] for entry in (*power["pairs"], *power["models"])), default=FEW)
+    note = FEW_NOTE if fewest < FEW else ""
     two = [(*entry["models"], *_size(entry, power)) for entry in power["pairs"]]
     yield Table(f"Two models on the same items: smallest difference detected with {chance}",
-                ("first", "second", *headings), tuple(two), 3)  # fmt: skip
+                ("first", "second", *headings), tuple(two), 3, note=note if two else "")  # fmt: skip
     one = [(entry["model"], *_size(entry, power)) for entry in power["models"]]
     yield Table(f"Two models like this one, each on its own items: smallest difference detected with {chance}",
-                ("model", *headings), tuple(one), 2)  # fmt: skip
+                ("model", *headings), tuple(one), 2, note="" if two else note)  # fmt: skip
 
 
 def _size(entry: Detectable, power: Power) -> tuple[str, ...]:

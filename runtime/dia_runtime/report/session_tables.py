@@ -99,7 +99,8 @@ OF_STUDY = re.compile(r"_\d{2,}$")  # the study's number of questions or options
 OF_PAPER = {"written": "of the keys that a model wrote", "all": "of all questions", "valid": "of valid rankings"}
 TITLES = {
     "decisions": "share of yes-or-no predictions that are correct: of all, of those in answered questions, and of "
-    "those in valid questions (in the first two, a prediction that is missing or could not be read counts as incorrect)",
+    "those in valid questions (in the first two, a prediction that is missing or could not be read counts as "
+    "incorrect)",
     "ranking": "share of pairs in the right order, in all, answered and valid rankings",
     "grade": "share of correct replies, among all, answered and valid questions",
 }
