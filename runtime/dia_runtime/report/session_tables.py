@@ -136,7 +136,9 @@ def _ledger(template: str, blocks: Blocks) -> Table:
         for model, block in blocks
     ]
     positive = blocks[0][1].get("positive")
-    title = f"{template}: outcomes of the questions" + (f" (TP, FP: `{positive}` was predicted)" if positive else "")
+    title = f"{template}: outcomes of the questions" + (
+        f" (TP to TN count predictions; TP, FP: `{positive}` was predicted)" if positive else ""
+    )
     return Table(title, headings, tuple(rows), 1)
 
 

@@ -13,7 +13,7 @@ from dia_runtime.scoring.usage import COUNTS, money_text
 TITLE = (
     "Tokens, time and cost of the graded replies; seconds add up over requests, also those that ran at the same time"
 )
-OF_SESSIONS = "; in conversations, without the replies of models in other roles"
+OF_SESSIONS = "; of conversations, all replies of the model itself, but not those of models in other roles"
 PARTLY = " (n of m: known for n of m replies)"
 HEADINGS = (
     *("prompt tokens", "completion tokens", "reasoning tokens", "seconds", "US dollars"),
