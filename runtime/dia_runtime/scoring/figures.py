@@ -305,6 +305,7 @@ FIGURES = _registry(
         name="accuracy_answered",
         label="correct if answered",
         meaning="Share of correct replies among the questions that were not skipped; null if all were skipped.",
+        glossary="Share of correct replies among those that are not skipped; unparsed ones count as not correct.",
         unit=Unit.SHARE,
         range=Range.SHARE,
         family=Family.ABSTENTION,

@@ -14,5 +14,8 @@ def usage(score: Score) -> Section | None:
     if not models:
         return None
     rows = tuple((word(model["model"]), *map(Cell, usage_cells(model["usage"]))) for model in models)
-    lead = "What the replies used, as the providers report it. A dash marks what is unknown."
+    lead = (
+        "What the replies used: tokens as the providers report them, seconds from request to reply, and US dollars as "
+        "the providers report them or computed from prices. A dash marks what is unknown."
+    )
     return Section("usage", "Cost", lead, (), (Grid(usage_title(models), ("model", *usage_headings(models)), rows),))
