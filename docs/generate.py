@@ -190,7 +190,8 @@ ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed and "
     "compared with it. A reply is read by a [chain](#answer-formats), by default `standard`. Below, *lenient* "
     "describes how the chain `lenient` parses an answer, and *strict* how all other chains do, including `standard` "
-    "(but the chain `compat` of the format `xml` compares texts instead). Every type takes "
+    "(but the chain `compat` of the format `xml` compares texts instead). An extracted answer that is not a value of "
+    "the type, such as `seven` for an integer, is wrong, not unparsed. Every type takes "
     "`accept`, `accept_if`, `share` and `unanswerable`."
 )
 WORDS_HEAD = (

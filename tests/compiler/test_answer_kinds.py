@@ -99,6 +99,8 @@ FAULTS: list[tuple[str, str, str]] = [
     ("{value: n, type: integer}", "{kind: letter}", "4:9: error[E404]: the format letter needs the letters of the options"),
     ("{value: n, type: integer}", "{kind: xml, tag: x}", "4:21: error[E404]: the format xml has no option `tag`"),
     ("{value: n, type: integer}", "{kind: letters}", "did you mean `letter`?"),
+    ("{value: n, type: integer}", "{kind: label, of: = letters}", "help: write the labels out, as in [Monday, Tuesday]; a format takes no expressions"),
+    ("{value: n, type: integer}", "{kind: label, of: [A]}", "error[E204]: `of` must have at least 2 elements"),
     ("{value: n, type: integer}", "{kind: label, of: [A, B]}", "error[E508]: a reply with the answer"),
     ("{value: '\"I-DO-NOT-KNOW\"', type: text}", "{kind: whole}", "choose a `skip` token that cannot be read as an answer"),
     ("{value: '\"a\\nb\"', type: text}", "{kind: last_line}", "error[E508]: a reply with the answer"),

@@ -10,6 +10,7 @@ from dia_language.yaml_nodes import Node, Scalar, Sequence
 
 LONGEST_FLOW = 40  # characters of a value that messages repeat
 KEY_NAME = re.compile(r"[A-Za-z][\w-]*\Z")
+EXPRESSION = re.compile(r"= ?")
 UNSAFE = re.compile(r"[\[\]{},#:\"'\n]")  # characters with a meaning inside of braces
 
 
@@ -18,6 +19,8 @@ def form_of(schema: Mapping[str, Any], node: Node, path: tuple[Any, ...]) -> str
     key, text = str(path[-1]) if path else "", _flow_text(node)
     filler = "reason" if path[:1] == ("allow",) else "..."
     if schema.get("type") == "array" and isinstance(node, Scalar) and text:
+        if key == "of" and "format" in path and EXPRESSION.match(node.text):
+            return "write the labels out, as in [Monday, Tuesday]; a format takes no expressions"
         is_expression = key == "accept" and isinstance(node.value, str)  # in data, an expression needs a mark
         return f'write ["= {node.text}"]' if is_expression else f"write [{text}]"
     if schema.get("type") == "string" and isinstance(node, Scalar) and not node.text:

@@ -411,10 +411,17 @@ PATTERNS: tuple[tuple[str, str, str], ...] = (
 )
 
 
+SIZES = {
+    "minLength": ("characters", "give it a longer value, or remove the key"),
+    "minItems": ("elements", "add an element"),
+    "minProperties": ("entries", "add an entry"),
+}
+
+
 def _report_empty(error: _SchemaError) -> Reports:
     if error.expected > 1:
-        message = f"{error.name} must have at least {error.expected} characters"
-        help = "give it a longer value, or remove the key"
+        unit, help = SIZES[error.error.validator]
+        message = f"{error.name} must have at least {error.expected} {unit}"
     else:
         message, help = f"{error.name} is empty", "give it a value, or remove the key"
     yield error.path, error.diagnostic("E204", message, help)

@@ -22,7 +22,7 @@ class ChoiceAnswer(WordAnswer):
 
     Strict accepts the label exactly as written. Lenient also accepts the label in any case, after `Answer:`, in quotes,
     brackets or asterisks, or with a full stop; the full text of its option; and the label followed by that text. A
-    reply that could be two different labels is unparsed.
+    reply that could be two different labels is wrong.
     """
 
     name = "choice"

@@ -32,7 +32,7 @@ class DateAnswer(WordAnswer):
 
     Strict accepts only this form. Lenient also accepts 2026/1/31, 20260131, 31.1.2026 (with dots, the day comes first)
     and English dates, such as `31 January 2026`, `January 31st, 2026` and `Sat, 31 Jan 2026`. If the reply names a day
-    of the week, it must be the right one. Ambiguous dates such as 1/2/2026 are unparsed.
+    of the week, it must be the right one. Ambiguous dates such as 1/2/2026 are wrong.
     """
 
     name = "date"

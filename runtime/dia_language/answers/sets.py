@@ -61,7 +61,7 @@ class MultisetAnswer(ListAnswer):
 
 
 class SetAnswer(MultisetAnswer):
-    """Different elements of one type in any order. A reply that repeats an element is unparsed."""
+    """Different elements of one type in any order. A reply that repeats an element is wrong."""
 
     name = "set"
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from dia_language.diagnostics import visible
 
+from dia_runtime.grading.flags import FLAGS
 from dia_runtime.report.score_screen import NO_VALUE
 from dia_runtime.report.tables import Table, as_markdown, as_rows, as_text, figure_text
 from dia_runtime.scoring.agreement import AgreementResult
@@ -31,7 +32,10 @@ def as_plain(result: AuditResult) -> str:
 def _reply(row: AuditedReply) -> str:
     readings = row["readings"].values()
     widths = [max(map(len, column)) for column in zip(*(_parts(reading)[:2] for reading in readings), strict=True)]
-    head = f"{visible(row['question'])} ({visible(row['model'])}), attempt {row['attempt']}"
+    incomplete = [FLAGS[name].heading for name in row["flags"] if FLAGS[name].finding]
+    head = ", ".join(
+        [f"{visible(row['question'])} ({visible(row['model'])})", f"attempt {row['attempt']}", *incomplete]
+    )
     lines = [head if row["truth"] == "" else f"{head}, correct answer {visible(_short(row['truth']))}"]
     name = max(map(len, row["readings"]))
     for chain, reading in row["readings"].items():

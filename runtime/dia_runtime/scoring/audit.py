@@ -44,6 +44,7 @@ class AuditedReply(TypedDict):
     question: str
     attempt: int
     truth: str | None
+    flags: list[str]
     readings: dict[str, Reading]
     reply: str | None
 
@@ -161,6 +162,7 @@ def _row(name: str, pair: Pair, chains: Sequence[str]) -> AuditedReply:
         "question": first.question.id,
         "attempt": first.reply.attempt,
         "truth": cut(first.truth),
+        "flags": sorted(pair[0].flags | pair[1].flags),
         "readings": readings,
         "reply": cut(first.reply.text),
     }

@@ -56,9 +56,9 @@ def imported(said: Mapping[str, Sequence[str]], gold: str = GOLD, path: str = "a
     return brought(rows, path)
 
 
-def brought(rows: Sequence[Mapping[str, Any]], path: str = "a.run") -> Path:
+def brought(rows: Sequence[Mapping[str, Any]], path: str = "a.run", options: Sequence[str] = ()) -> Path:
     Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    options = ("--letters", "A-E", "--skip", "E", "--field", "model=model", "-o", path, "--force", "-q")
+    options = ("--letters", "A-E", "--skip", "E", "--field", "model=model", *options, "-o", path, "--force", "-q")
     assert run(["import", "t.jsonl", "--from", "jsonl", *options]) == 0
     return Path(path)
 
@@ -197,6 +197,20 @@ def test_an_audited_session_is_shown_without_a_correct_answer() -> None:
     result = audit(mixed())
     result["rows"][0]["truth"] = ""
     assert "q1 (m), attempt 1\n  strict" in as_plain(result)
+
+
+def test_an_audit_marks_incomplete_replies() -> None:
+    """The end of a reply that was cut off may be incomplete, although a chain reads it."""
+    endings = {"cut": "length", "full": "stop"}
+    rows = [
+        {"id": name, "gold": "C", "reply": MIXED[-1][0], "model": "m", "finish_reason": ending}
+        for name, ending in endings.items()
+    ]
+    result = kept("audit", audit(brought(rows, options=("--field", "finish_reason=finish_reason"))))
+    assert {row["question"]: "truncated" in row["flags"] for row in result["rows"]} == {"cut": True, "full": False}
+    text = as_plain(result)
+    assert "cut (m), attempt 1, truncated, correct answer C" in text
+    assert "full (m), attempt 1, correct answer C" in text
 
 
 def test_a_chain_that_takes_the_tags_reads_the_same(tiny: Make) -> None:
