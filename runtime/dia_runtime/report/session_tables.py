@@ -192,10 +192,10 @@ def correlation_text(correlation: Correlation | None) -> str:
 
 def composite_title(models: Sequence[Respondent], names: Sequence[str]) -> str:
     """Return the title of the table of composites, which are means over the templates with these names."""
-    asked = [set(mean["of"]) for model in models if (mean := model.get("composite"))]
+    averaged = [set(mean["of"]) for model in models if (mean := model.get("composite"))]
     templates = {name for model in models for name in model.get("sessions", {})}
     title = f"Composite score: mean of the accuracies (over all questions) of {', '.join(names[:-1])} and {names[-1]}"
-    title += "; a model's mean is over those that it was asked" if any(of != set(names) for of in asked) else ""
+    title += "; a model's mean is over those that it was asked" if any(of != set(names) for of in averaged) else ""
     return title + ("; other templates do not count" if templates - set(names) else "")
 
 

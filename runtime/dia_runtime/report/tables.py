@@ -132,8 +132,8 @@ def _rank(model: Respondent) -> tuple[bool, float]:
 def title(result: Score) -> str:
     """Return what was measured, and how, if that is unusual."""
     items = counted(result["n"], "question" if result.get("over") == "attempts" else "item")
-    asked = max((model["n"] for model in result["models"]), default=0)
-    items = f"{asked:,} of {items} asked" if 0 < asked < result["n"] else items
+    largest = max((model["n"] for model in result["models"]), default=0)
+    items = f"{largest:,} of {items} asked" if 0 < largest < result["n"] else items
     name = " ".join(str(result[key]) for key in ("benchmark", "version") if result[key] is not None)
     parts = [f"{name}: {items}, k = {result['k']}"]
     if not is_default_chain(result):
@@ -209,8 +209,8 @@ def _filled(rows: Sequence[tuple[str, ...]], labels: int) -> list[tuple[str, ...
     """Return the headings and rows without the columns that are empty in every row; nothing if all are."""
     if len(rows) == 1:
         return list(rows)
-    kept = [at for at in range(len(rows[0])) if at < labels or any(row[at] not in EMPTY for row in rows[1:])]
-    return [tuple(row[at] for at in kept) for row in rows] if len(kept) > labels else []
+    columns = [at for at in range(len(rows[0])) if at < labels or any(row[at] not in EMPTY for row in rows[1:])]
+    return [tuple(row[at] for at in columns) for row in rows] if len(columns) > labels else []
 
 
 def _parts(table: Table) -> Iterator[list[tuple[str, ...]]]:

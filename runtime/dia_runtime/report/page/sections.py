@@ -91,10 +91,10 @@ def _leaderboard(score: Score, models: Sequence[Respondent], notes: Sequence[str
 
 def _asked(score: Score, models: Sequence[Respondent], one: str) -> str:
     """Return how many items or questions the models were asked, of how many."""
-    number, asked = counted(score["n"], one), sorted({model["n"] for model in models})
-    if not asked or asked == [score["n"]]:
+    number, sizes = counted(score["n"], one), sorted({model["n"] for model in models})
+    if not sizes or sizes == [score["n"]]:
         return number
-    ends = " to ".join(f"{end:,}" for end in dict.fromkeys((asked[0], asked[-1])))
+    ends = " to ".join(f"{end:,}" for end in dict.fromkeys((sizes[0], sizes[-1])))
     return f"the {one}s that a model was asked: {ends} of {number}"
 
 
