@@ -31,7 +31,7 @@ class Verdict(StrEnum):
         "an abstention in the requested form",
     )
     WRONG = "wrong", "wrong", "any other answer, or a refusal without an answer", True
-    UNPARSED = "unparsed", "unparsed", "The format found no answer in the reply; it counts as wrong.", True
+    UNPARSED = "unparsed", "unparsed", "No answer could be read from the reply; it counts as wrong.", True
     ERROR = (
         "error",
         "errors",
