@@ -13,7 +13,7 @@ from dia_language.counts import freedom_text
 from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean, visible
 
 from dia_runtime.bundle.open import Bundle, Layout, is_packed, open_bundle
-from dia_runtime.commands.options import PATH, json_option
+from dia_runtime.commands.options import PATH, chain_option, json_option
 from dia_runtime.commands.show_run import is_run, run_facts, run_text
 from dia_runtime.commands.terminal import echo
 from dia_runtime.report.session_text import session_text
@@ -26,20 +26,22 @@ NEAR = 20_000  # with more ids than this, no similar one is suggested
 @click.command("show")
 @click.argument("bundle", metavar="BUNDLE_OR_RUN", type=PATH)
 @click.argument("id", required=False)
+@chain_option
 @json_option
-def command(bundle: Path, id: str | None, as_json: bool) -> int:
+def command(bundle: Path, id: str | None, chain: str, as_json: bool) -> int:
     """Show a bundle or one of its questions with the answer; show a run or its replies to one question.
 
-    ID is the id of a question, with or without the benchmark's name. Each reply is followed by its verdict,
-    graded as by `dia score`. For a question made of sessions, a bundle shows which sessions see the replies
-    of which others, and the turns of each; a run shows the conversations. The role `subject` is the model under test.
+    ID is the id of a question, with or without the benchmark's name. Each reply is followed by its verdict, graded
+    as by `dia score` with the same `--chain`. For a question made of sessions, a bundle shows which sessions see the
+    replies of which others, and the turns of each; a run shows the conversations. The role `subject` is the model
+    under test.
 
     \b
     Example:
       dia show build/dia_bench-1.0.0-k5 next_prime/0
     """
     if is_run(bundle):
-        facts: dict[str, Any] = run_facts(bundle, id)
+        facts: dict[str, Any] = run_facts(bundle, id, chain)
         echo(json.dumps(facts, indent=2) if as_json else run_text(facts))
         return 0
     if not bundle.is_dir() and not is_packed(bundle):

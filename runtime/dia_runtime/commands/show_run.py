@@ -36,8 +36,11 @@ def is_run(path: Path) -> bool:
         return False
 
 
-def run_facts(path: Path, id: str | None) -> dict[str, Any]:
-    """Return what `dia show --json` prints for a run. Raises DiaError (exit 2) for an unknown question."""
+def run_facts(path: Path, id: str | None, chain: str) -> dict[str, Any]:
+    """Return what `dia show --json` prints for a run, with verdicts by the chain of extraction.
+
+    Raises DiaError (exit 2) for an unknown question.
+    """
     with read_store(path) as store:
         facts: dict[str, Any] = {"run": str(path), "bundle": store.facts.get("bundle_id")}
         facts |= {key: store.facts.get(key) for key in ("benchmark", "version")}
@@ -68,7 +71,7 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
             if (why := store.reason_left_out(entry.id, position)) is not None
         ]
         records = _replies(store, question, position)
-        _add_verdicts(store, position, records)
+        _add_verdicts(store, position, records, chain)
         listed = {entry["respondent"] for entry in (*records, *left_out)}
         missing = [
             {"respondent": entry.name, "why": _why_missing(entry.model, facts["bundle"])}
@@ -93,16 +96,18 @@ def _why_missing(model: str, bundle: str | None) -> str:
 def _replies_by_outcome(store: Store, respondent: int) -> dict[str, Any]:
     """Return how many replies a respondent has and lacks, flags of those that are no full answers, causes of errors."""
     flags: Counter[str] = Counter()
+    examples: dict[str, str] = {}
     causes, replies = CauseCounter(), 0
     for question, reply in store.replies(respondent, None):
         if reply.error is not None:
             causes.add(reply.error)
         else:
             replies += 1
-            if question.format.startswith(OF_SESSIONS):
-                flags.update(transcript_flags(reply.text))
-            else:
-                flags.update(reply_flags(reply.text, None, reply.finish_reason))
+            is_session = question.format.startswith(OF_SESSIONS)
+            names = transcript_flags(reply.text) if is_session else reply_flags(reply.text, None, reply.finish_reason)
+            flags.update(names)
+            for name in names:
+                examples.setdefault(name, question.id)
     left_out = sum(store.left_out_reasons(respondent).values())
     errors = sum(causes.counts.values())
     return {
@@ -110,6 +115,7 @@ def _replies_by_outcome(store: Store, respondent: int) -> dict[str, Any]:
         "errors": errors,
         "missing": max(0, (store.size - left_out) * max(1, store.attempts()) - replies - errors),
         "flags": dict(sorted(flags.items())),
+        "flag_examples": dict(sorted(examples.items())),
         "causes": causes.causes(),
     }
 
@@ -146,14 +152,14 @@ def _replies(store: Store, question: str, position: int) -> list[dict[str, Any]]
     return records
 
 
-def _add_verdicts(store: Store, position: int, records: list[dict[str, Any]]) -> None:
-    """Grade the replies by the default chain, unless the run contains no answers or they cannot be used."""
+def _add_verdicts(store: Store, position: int, records: list[dict[str, Any]], chain: str) -> None:
+    """Grade the replies by the chain, unless the run contains no answers or they cannot be used."""
     from dia_runtime.grading.judge import Judge, Rules
 
     if not store.has_answers:
         return
     question = next(entry for entry in store.questions() if entry.position == position)
-    judge = Judge(store, Rules())
+    judge = Judge(store, Rules(chain))
     try:
         for record in records:
             text, error, finish_reason = record.get("text"), record.get("error"), record.get("finish_reason")
@@ -161,6 +167,7 @@ def _add_verdicts(store: Store, position: int, records: list[dict[str, Any]]) ->
                 judged = judge.judged_one(question, StoredReply(text, error, finish_reason, record["attempt"]))
                 record |= {
                     "verdict": str(judged.mark.verdict),
+                    "flags": sorted(judged.flags),
                     "extracted": judged.extracted,
                     "correct_answer": judged.truth if judged.sessions is None else None,
                 }
@@ -198,7 +205,11 @@ def run_text(facts: Mapping[str, Any]) -> str:
 
 def _respondent_lines(entry: Mapping[str, Any]) -> Iterator[str]:
     """Yield the name of a respondent with its replies, then which are no full answers and why others are missing."""
-    counts = [f"{number:,} {FLAGS[name].heading}" for name, number in entry["flags"].items()]
+    examples = entry["flag_examples"]
+    counts = [
+        f"{number:,} {FLAGS[name].heading} (such as {visible(examples[name])})"
+        for name, number in entry["flags"].items()
+    ]
     expected = entry["replies"] + entry["errors"] + entry["missing"]
     replies = counted(entry["replies"], "reply", "replies")
     if expected > entry["replies"]:
@@ -238,7 +249,8 @@ def _reply_text(reply: Mapping[str, Any]) -> str:
         text = f"error: {turn['error']}" if turn["text"] is None else turn["text"]
         lines.append(f"({turn['session']}, turn {turn['turn'] + 1}) {text}")
     if "verdict" in reply:
-        lines.append(f"[{_verdict_text(reply)}]")
+        incomplete = [FLAGS[name].heading for name in reply["flags"] if FLAGS[name].finding]
+        lines.append(f"[{'; '.join([_verdict_text(reply), *incomplete])}]")
     return "\n".join(lines)
 
 

@@ -53,8 +53,8 @@ FLAGS: Final[Mapping[str, Flag]] = {
             "truncated",
             "The reply was cut off at its token limit.",
             "Replies cut off at the token limit",
-            "`dia show RUN QUESTION` prints one. A reply that repeats itself never ends; others have room to finish "
-            "in a new run with a larger `--max-tokens`.",
+            "`dia show RUN` names one, and `dia show RUN QUESTION` prints it. A reply that repeats itself never ends; "
+            "others have room to finish in a new run with a larger `--max-tokens`.",
         ),
         Flag(
             "empty",

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from dia_language.diagnostics import counted, visible
 
-from dia_runtime.formats.base import RULES
+from dia_runtime.formats.base import RULES, STANDARD
 from dia_runtime.grading.flags import FLAGS, NO_CALLS_ADVICE, REPLY_FLAGS
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.screens import shortened
@@ -154,9 +154,10 @@ def _unparsed(result: Score) -> Iterator[str]:
         is_judged = any(model["flags"].get("no_judgement") for model in many)
         others = ", not counting those without a judgement" if is_judged else ""
         audit = f"`dia audit {run} --chains {chain},lenient` lists those that `lenient` reads differently; "
+        option = "" if chain == STANDARD else f" --chain {chain}"
         yield (
             f"Replies that could not be parsed count as wrong: {_joined(listed)}{others}. "
-            f"{'' if chain == 'lenient' else audit}`dia show {run} QUESTION` prints the replies to a question."
+            f"{'' if chain == 'lenient' else audit}`dia show {run} QUESTION{option}` prints the replies to a question."
         )
 
 

@@ -168,7 +168,10 @@ def test_progress_and_replies_that_are_no_answers_are_shown(folder: Explore, mon
     assert (code, report["queries"]) == (1, 6)
     lines = re.findall(r"openai/m: ([0-9]) of ([0-9]) replies of this round\n", messages)
     assert lines and all(int(replied) < int(wanted) <= 6 for replied, wanted in lines)
-    assert "openai/m: replies cut off at the token limit: 6 of 6. `dia show RUN QUESTION` prints one." in messages
+    assert (
+        "openai/m: replies cut off at the token limit: 6 of 6. `dia show RUN` names one, and `dia show RUN QUESTION` prints it."
+        in messages
+    )
 
 
 @pytest.mark.usefixtures("server_key")

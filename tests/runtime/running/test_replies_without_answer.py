@@ -211,7 +211,10 @@ def test_run_says_at_its_end_what_is_no_answer(tiny: Make, dia: Any, tmp_path: P
         done = dia(
             tmp_path, "run", str(bundle), "--model", "openai/m", "--base-url", server.url, "-o", "b.run", "--json"
         )
-    assert "openai/m: replies cut off at the token limit: 6 of 6. `dia show RUN QUESTION` prints one." in done.stderr
+    assert (
+        "openai/m: replies cut off at the token limit: 6 of 6. `dia show RUN` names one, and `dia show RUN QUESTION` prints it."
+        in done.stderr
+    )
     assert json.loads(done.stdout)["runs"][0]["flags"] == {"truncated": 6}
 
 
@@ -228,8 +231,30 @@ def test_the_first_table_of_a_score_shows_them_in_every_format(mostly_cut_off: P
         assert "truncated" in page and "empty" in page and "refused" not in page
 
 
-def test_a_run_shows_its_flags(mostly_cut_off: Path, dia: Any, tmp_path: Path) -> None:
-    assert "openai/m: 12 replies, 1 empty, 10 truncated" in dia(tmp_path, "show", "a.run").stdout
+def test_a_run_shows_its_flags_and_a_question_of_each(mostly_cut_off: Path, dia: Any, tmp_path: Path) -> None:
+    record = json.loads(dia(tmp_path, "show", "a.run", "--json").stdout)
+    assert not published.faults("show", record)
+    examples = record["respondents"][0]["flag_examples"]
+    printed = dia(tmp_path, "show", "a.run").stdout
+    assert (
+        f"openai/m: 12 replies, 1 empty (such as {examples['empty']}), "
+        f"10 truncated (such as {examples['truncated']})\n" in printed
+    )
+    for flag, question in examples.items():
+        assert f"; {flag}]" in dia(tmp_path, "show", "a.run", question).stdout
+        record = json.loads(dia(tmp_path, "show", "a.run", question, "--json").stdout)
+        assert flag in record["replies"][0]["flags"] and not published.faults("show", record)
+
+
+@pytest.mark.parametrize(("chain", "verdict"), [(None, "unparsed"), ("strict", "unparsed"), ("lenient", "skipped")])
+def test_a_reply_is_shown_with_the_verdict_of_the_chain(
+    chain: str | None, verdict: str, tiny: Make, dia: Any, tmp_path: Path
+) -> None:
+    says = "says:I am not sure, so: <xml>I-DO-NOT-KNOW</xml>"
+    assert dia(tmp_path, "run", str(tiny()), "--model", says, "-o", "s.run", "-q").exit == 0
+    options = () if chain is None else ("--chain", chain)
+    printed = dia(tmp_path, "show", "s.run", "sum_0/0", *options)
+    assert printed.exit == 0 and f"[{verdict}: " in printed.stdout, printed.stdout
 
 
 def test_replies_of_another_model_than_before_are_reported(tiny: Make, dia: Any, tmp_path: Path) -> None:

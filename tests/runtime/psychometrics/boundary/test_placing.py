@@ -245,7 +245,8 @@ def test_a_placement_says_which_replies_are_no_answers(call: Call, bundle: Path,
     code, _, messages = asked_of(call, bundle, bank, loop.says("Let me", ending="length"))
     assert (
         code == 0
-        and "openai/m: replies cut off at the token limit: 5 of 5. `dia show RUN QUESTION` prints one." in messages
+        and "openai/m: replies cut off at the token limit: 5 of 5. `dia show RUN` names one, and `dia show RUN QUESTION` prints it."
+        in messages
     )
 
 
