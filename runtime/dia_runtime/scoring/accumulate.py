@@ -21,7 +21,7 @@ from dia_runtime.grading.sessions.judging import Truth
 from dia_runtime.grading.verdicts import Exact, Verdict
 from dia_runtime.scoring import metrics
 from dia_runtime.scoring.figures import FIGURES, Figure
-from dia_runtime.scoring.metrics import NOTHING, Aggregate, Tally, added, combined
+from dia_runtime.scoring.metrics import NOTHING, Aggregate, Tally, added, combined, equal_rows
 from dia_runtime.scoring.results import Block, Estimate, Respondent, Selective, SessionFigures
 from dia_runtime.scoring.sessions.composite import composite
 from dia_runtime.scoring.sessions.studies import StudiedOutcome, published, published_figure
@@ -90,7 +90,7 @@ def _merge(table: dict[str, Tally], whole: dict[str, Tally]) -> None:
 
 def block(cell: Cell, intervals: Intervals) -> Block:
     """Return the figures of a cell for `dia score --json`."""
-    tallies = Counter(cell.table.values())
+    tallies = equal_rows(cell.table.values())
     figures = tuple(FIGURES.values())
     facts: Block = {
         "n": len(cell.table),
@@ -115,7 +115,7 @@ def _of_tallies(
 
 def _of_shares(figures: tuple[Figure, ...], cell: Cell, intervals: Intervals) -> dict[str, Estimate]:
     """Return the figures from shares of full marks; nothing if no answer declares one."""
-    shares = Counter(cell.shares.values())
+    shares = equal_rows(cell.shares.values())
     aggregates = {
         figure.name: figure.aggregate_of(figure.of_shares(shares)) for figure in figures if figure.of_shares and shares
     }
@@ -126,7 +126,7 @@ def _of_subsets(figures: tuple[Figure, ...], cell: Cell, intervals: Intervals) -
     """Return the figures of unanswerable questions and answerable ones of their templates; nothing without any."""
     if not cell.subsets:
         return {}
-    tallies = {side: Counter(cell.subsets.get(side, {}).values()) for side in (True, False)}
+    tallies = {side: equal_rows(cell.subsets.get(side, {}).values()) for side in (True, False)}
     aggregates = {
         figure.name: figure.aggregate_of(figure.of_tallies(tallies[figure.of_unanswerable]))
         for figure in figures
@@ -223,7 +223,7 @@ class Accumulator:
         intervals = self.options.intervals
         whole = merged([cell for key, cell in self.cells.items() if key[0] is None])
         figures = block(whole, intervals)
-        pass_at_j, pass_hat_j = deepcopy(_ladders(tuple(Counter(whole.table.values()).items()), intervals))
+        pass_at_j, pass_hat_j = deepcopy(_ladders(tuple(equal_rows(whole.table.values()).items()), intervals))
         facts: dict[str, object] = {
             "model": name,
             "missing": missing,
@@ -260,11 +260,11 @@ class Accumulator:
 
     def _selective(self, whole: Cell, figures: Block) -> Selective:
         signal: Signal = "agreement" if self.options.over == "attempts" else "answered"
-        items: Counter[tuple[Tally, Levels, Exact]] = Counter()
+        items: list[tuple[Tally, Levels, Exact]] = []
         for item, tally in whole.table.items():
             levels = agreed(tally, self.readings.get(item, {})) if signal == "agreement" else levels_of(tally)
-            items[tally, levels, self.best[item]] += 1
-        return selective(items, signal, figures, self.options.intervals)
+            items.append((tally, levels, self.best[item]))
+        return selective(equal_rows(items), signal, figures, self.options.intervals)
 
     def _groups(self, at: int, label: str) -> dict[str, Block]:
         """Return the blocks of questions by value of a label."""

@@ -8,17 +8,19 @@ instead of a value: the possible values from all errors wrong to all correct.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
 from functools import lru_cache, reduce
 from math import comb
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from dia_runtime.grading.verdicts import Exact, Mark, Verdict
 
 Ends = tuple[float, float]
+RowT = TypeVar("RowT", bound=tuple[Any, ...])
 
 
 class Tally(NamedTuple):
@@ -42,6 +44,14 @@ NOTHING = Tally()
 TallyTable = Mapping[str, Tally]  # item -> its tally
 Tallies = Mapping[Tally, int]  # tally -> how many items have it
 Shares = Mapping[tuple[Fraction, int], int]  # sum and number of an item's shares of full marks -> items that have them
+
+
+def equal_rows(rows: Iterable[RowT]) -> Counter[RowT]:
+    """Return how many items have each row.
+
+    The rows are in the same order whatever the order of the items is, so that their resamples are the same.
+    """
+    return Counter(sorted(rows))
 
 
 class Part(NamedTuple):

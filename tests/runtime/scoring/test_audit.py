@@ -19,7 +19,9 @@ from dia_runtime.report.audit_tables import as_plain
 from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.scoring.audit import audit, cut
 from dia_runtime.scoring.ensemble import Policy
+from dia_runtime.scoring.figures import FIGURES
 from dia_runtime.scoring.question_views import question_views
+from dia_runtime.scoring.score import score
 from helpers.examples import examples
 from helpers.failures import refusal
 from helpers.hostile import LONG_REPLY
@@ -211,6 +213,31 @@ def test_an_audit_marks_incomplete_replies() -> None:
     text = as_plain(result)
     assert "cut (m), attempt 1, truncated, correct answer C" in text
     assert "full (m), attempt 1, correct answer C" in text
+
+
+def test_intervals_depend_neither_on_further_labels_nor_on_the_order_of_items() -> None:
+    """The resamples belong to the replies, however they are grouped and in whatever order they were imported."""
+    rows = [
+        {
+            "id": f"q{item}/{instance}", "gold": "A", "reply": f"Answer: {'AABCE'[(item * item + instance) % 5]}",
+            "model": "m", "item": f"q{item}", "template": f"t{item % 2}", "category": "xyz"[item % 3],
+        }
+        for item in range(7)
+        for instance in range(1 + item % 4)
+    ]  # fmt: skip
+    fields = [part for name in ("item", "template", "category") for part in ("--field", f"{name}={name}")]
+    labels = ((), ("template",), ("item", "template"))
+    results = [
+        score(brought(list(order), options=fields), by=by)["models"][0]
+        for order in (rows, rows[::-1], sorted(rows, key=lambda row: row["template"]))
+        for by in labels
+    ]
+    assert results[0]["rs"]["ci"][0] < results[0]["rs"]["ci"][1]
+    compared = set(results[0]) & {*FIGURES, "pass_at_j", "pass_hat_j", "selective", "mistake_shares", "by_category"}
+    assert {"rs", "conf", "selective", "by_category"} <= compared
+    for result in results[1:]:
+        for name in compared:
+            assert result[name] == results[0][name], name
 
 
 def test_a_chain_that_takes_the_tags_reads_the_same(tiny: Make) -> None:

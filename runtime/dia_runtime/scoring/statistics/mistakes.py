@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from math import sqrt
 
-from dia_runtime.scoring.metrics import Aggregate, Part
+from dia_runtime.scoring.metrics import Aggregate, Part, equal_rows
 from dia_runtime.scoring.results import Estimate, Explained, Mistake, MistakeShares, TemplateMistakes, unknown
 from dia_runtime.scoring.statistics.estimates import estimate
 from dia_runtime.scoring.statistics.resample import Intervals
@@ -32,7 +32,7 @@ class MistakeTally:
 
     def result(self, intervals: Intervals) -> MistakeShares:
         """Return the counts of all wrong replies, and by template those of each mistake."""
-        rows = Counter(self.items.values())
+        rows = equal_rows(self.items.values())
         parts = tuple(Part(explained, explained, wrong, times) for (wrong, explained), times in rows.items())
         return {
             **_explained(sum(self.kinds.values(), Counter[str]())),
