@@ -175,7 +175,10 @@ def _print_answers(samples: list[Sample]) -> None:
 
 
 def _bins(samples: list[Sample], name: str) -> list[dict[str, Any]]:
-    """Return the samples grouped by the size of one parameter: bounds, count, median seconds, median answer."""
+    """Return the samples grouped by the size of one parameter.
+
+    A group has its lowest and highest value, count, median seconds, and median answer.
+    """
     chosen = [(sample.measures[name], sample) for sample in samples if sample.measures[name] is not None]
     values = sorted({value for value, _ in chosen}, key=lambda value: (isinstance(value, str), value))
     if len(values) <= BINS or any(isinstance(value, str) for value in values):
@@ -187,12 +190,17 @@ def _bins(samples: list[Sample], name: str) -> list[dict[str, Any]]:
     last = edges[-1]
     bins = []
     for edge in edges:
-        inside = [s for value, s in chosen if edge[0] == value == edge[1] or _is_within(value, edge, edge is last)]
-        answers = [sample.answer for sample in inside if sample.answer is not None]
+        inside = [
+            (value, sample)
+            for value, sample in chosen
+            if edge[0] == value == edge[1] or _is_within(value, edge, edge is last)
+        ]
+        answers = [sample.answer for _, sample in inside if sample.answer is not None]
         if inside:
+            values_inside: list[Any] = [value for value, _ in inside]
             bins.append({
-                "from": edge[0], "to": edge[1], "count": len(inside),
-                "seconds": median(sample.seconds for sample in inside),
+                "from": min(values_inside), "to": max(values_inside), "count": len(inside),
+                "seconds": median(sample.seconds for _, sample in inside),
                 "answer": median(answers) if answers else None,
             })  # fmt: skip
     return bins

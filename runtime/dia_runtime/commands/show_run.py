@@ -13,6 +13,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean
 
 from dia_runtime.grading.flags import FLAGS
 from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.report.screens import answer_text
 from dia_runtime.store.endings import reply_flags
 from dia_runtime.store.error_causes import CauseCounter, cause_lines, versions_text
 from dia_runtime.store.schema import StoredReply, is_sqlite
@@ -258,5 +259,5 @@ def _verdict_text(reply: Mapping[str, Any]) -> str:
     """Return the verdict; for other verdicts than correct, also the answer that was found and the correct one."""
     if reply["correct_answer"] is None or reply["verdict"] == Verdict.CORRECT:
         return str(reply["verdict"])
-    answer = "no answer found" if reply["extracted"] is None else f"answer {reply['extracted']}"
+    answer = "no answer found" if reply["extracted"] is None else f"answer {answer_text(reply['extracted'])}"
     return f"{reply['verdict']}: {answer}; correct answer {reply['correct_answer']}"

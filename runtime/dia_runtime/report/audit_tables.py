@@ -8,6 +8,7 @@ from dia_language.diagnostics import visible
 
 from dia_runtime.grading.flags import FLAGS
 from dia_runtime.report.score_screen import NO_VALUE
+from dia_runtime.report.screens import answer_text
 from dia_runtime.report.tables import Table, as_markdown, as_rows, as_text, figure_text
 from dia_runtime.scoring.agreement import AgreementResult
 from dia_runtime.scoring.audit import AuditedReply, AuditResult, Reading
@@ -49,7 +50,7 @@ def _parts(reading: Reading) -> tuple[str, str, str]:
 
 
 def _short(text: str | None) -> str:
-    one_line = NO_VALUE if text is None else text.replace("\n", " ")
+    one_line = NO_VALUE if text is None else answer_text(text)
     return one_line if len(one_line) <= LONGEST else f"{one_line[:LONGEST]}..."
 
 

@@ -220,3 +220,13 @@ def paragraph(text: str, width: int, paint: Paint = plain, first: str = "", foll
 
 def _one_line(text: str) -> str:
     return visible(text).replace("\n", " ")
+
+
+def answer_text(text: str) -> str:
+    """Return an extracted answer on one line, in quotes if it is empty or begins or ends with whitespace.
+
+    >>> answer_text("12"), answer_text(" and ")
+    ('12', '" and "')
+    """
+    one_line = text.replace("\\n", " ")
+    return one_line if text and text == text.strip() else f'"{one_line}"'

@@ -246,6 +246,12 @@ def test_a_run_shows_its_flags_and_a_question_of_each(mostly_cut_off: Path, dia:
         assert flag in record["replies"][0]["flags"] and not published.faults("show", record)
 
 
+def test_an_answer_with_whitespace_around_it_is_shown_in_quotes(tiny: Make, dia: Any, tmp_path: Path) -> None:
+    """A model that repeats the instruction, as in "inside <xml> and </xml> tags", gives the answer " and "."""
+    assert dia(tmp_path, "run", str(tiny()), "--model", "says:<xml> and </xml>", "-o", "s.run", "-q").exit == 0
+    assert '[wrong: answer " and "; correct answer ' in dia(tmp_path, "show", "s.run", "sum_0/0").stdout
+
+
 @pytest.mark.parametrize(("chain", "verdict"), [(None, "unparsed"), ("strict", "unparsed"), ("lenient", "skipped")])
 def test_a_reply_is_shown_with_the_verdict_of_the_chain(
     chain: str | None, verdict: str, tiny: Make, dia: Any, tmp_path: Path
