@@ -356,7 +356,8 @@ def health_warnings() -> str:
 
 WARNINGS_HEAD = (
     "A health warning means that a spec works, but probably not as intended. `dia check` and `dia compile` print the "
-    "warnings; with `--strict` they make the command fail."
+    "warnings; with `--strict` they make the command fail. Some look at the instances that the command makes. "
+    "`dia check` makes only three, so such a warning may be due to chance: `dia check --k 100` looks at more."
 )
 WARNINGS_TAIL = (
     "To accept a warning in a template, write its name and a reason:\n\n"

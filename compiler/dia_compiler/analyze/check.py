@@ -428,13 +428,14 @@ HEALTH_WARNINGS: dict[str, str] = {
         "places. Write `tolerance: {places: n}` instead."
     ),
     "answer-ignores-parameter": "A parameter is shown, but neither the answer nor the checks depend on it.",
-    "answer-in-prompt": "In most instances, the correct answer appears in the prompt as a whole word or number.",
+    "answer-in-prompt": "In most of the instances that were made, the correct answer appears in the prompt as a whole "
+    "word or number.",
     "check-repeats-value": "A check only repeats the expression of the answer.",
     "comment-in-text": (
         "A prompt, a title or another text without quotes contains ` #`, which YAML reads as the start of a comment. "
         "The rest of the line is not part of the text. Put two spaces before a comment that is meant as one."
     ),
-    "constant-answer": "Every instance has the same answer.",
+    "constant-answer": "All instances that were made have the same answer.",
     "few-distinct-answers": (
         "More than half of the instances have the same answer, so a constant guess is mostly right. Letters of "
         "shuffled `choices` are not checked."

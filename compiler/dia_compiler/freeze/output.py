@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dia_language.confinement.permission import NO
-from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.atomic_output import make_private_folder, write_error
 from dia_runtime.bundle.manifest import NAME
 from dia_runtime.bundle.safe_paths import refuse_special_file
@@ -131,7 +131,8 @@ def refuse_foreign(target: Path, options: CompileOptions) -> None:
     reason = _reason_to_keep(target, options)
     if reason is not None:
         message = f"`{target}` {reason}"
-        raise DiaError(Diagnostic("E601", message, None, "--force replaces it; -o chooses another folder"))
+        help = f"--force replaces it; `-o OTHER` writes the bundle to `OTHER/{target.name}`"
+        raise DiaError(Diagnostic("E601", message, None, visible(help)))
 
 
 def _reason_to_keep(target: Path, options: CompileOptions) -> str | None:

@@ -263,4 +263,6 @@ def _no_bundle(folder: Path) -> DiaError:
         return DiaError(Diagnostic("E701", visible(f"`{folder}` contains specs, not a bundle"), None, visible(help)))
     if not folder.is_dir():
         return DiaError(Diagnostic("E701", f"`{folder}` is a file, not the folder of a bundle", None, help))
+    inside = sorted(path.parent for path in folder.glob(f"*/{manifests.NAME}"))
+    help = visible(f"did you mean `{inside[0]}`?") if inside else help
     return DiaError(Diagnostic("E701", f"`{folder}` does not contain a bundle", None, help))

@@ -54,6 +54,7 @@ class Grid:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...] | str, ...]
+    note: str = ""
 
 
 def grid_of(table: Table) -> Grid:
@@ -62,7 +63,8 @@ def grid_of(table: Table) -> Grid:
     columns = tuple(
         Column(table.headings[at], is_name=at < table.labels, begins_part=at in table.breaks) for at in columns_shown
     )
-    return Grid(table.title, columns, tuple(tuple(Cell(row[at]) for at in columns_shown) for row in table.rows))
+    rows = tuple(tuple(Cell(row[at]) for at in columns_shown) for row in table.rows)
+    return Grid(table.title, columns, rows, table.note)
 
 
 def grid_text(grid: Grid, width: int, paint: Paint = plain) -> str:
@@ -75,7 +77,8 @@ def grid_text(grid: Grid, width: int, paint: Paint = plain) -> str:
     names = _short_names(grid, widths)
     blocks = ["\n".join(_lines(grid, part, widths, names, paint)) for part in parts]
     title = textwrap.wrap(_one_line(grid.title), max(width, NARROWEST))
-    return "\n\n".join(["\n".join(paint(line, "title") for line in title), *blocks])
+    notes = ["\n".join(textwrap.wrap(grid.note, max(width, NARROWEST)))] if grid.note else []
+    return "\n\n".join(["\n".join(paint(line, "title") for line in title), *blocks, *notes])
 
 
 def _cell_rows(grid: Grid) -> list[tuple[Cell, ...]]:

@@ -388,6 +388,8 @@ def test_what_is_no_bundle_and_what_is_no_run_is_told_alike(tmp_path: Path, tiny
     [entry] = failed("score", bundle).diagnostics
     assert (entry.code, entry.message) == ("E801", f"`{bundle}` is a bundle, not a run")
     assert f"dia run {bundle} --model NAME" in str(entry.help)
+    [entry] = failed("run", bundle.parent, "--model", "oracle").diagnostics
+    assert (entry.code, entry.help) == ("E701", f"did you mean `{bundle}`?")
     called("run", bundle, "--model", "oracle", "-o", "a.run")
     [entry] = failed("run", "a.run", "--model", "oracle").diagnostics
     assert (entry.code, entry.message) == ("E701", "`a.run` is a file, not the folder of a bundle")

@@ -17,8 +17,8 @@ import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.report.findings import findings
 from dia_runtime.report.score_screen import score_screen
-from dia_runtime.report.screens import Cell, Column, Grid, grid_text, notes_text, short_names, shortened
-from dia_runtime.report.tables import displayed_width
+from dia_runtime.report.screens import Cell, Column, Grid, grid_of, grid_text, notes_text, short_names, shortened
+from dia_runtime.report.tables import Table, displayed_width
 from dia_runtime.scoring.results import Score
 from helpers.places import GOLDEN
 
@@ -205,6 +205,13 @@ def test_a_grid_without_rows_has_its_headings() -> None:
 def test_groups_are_headed_by_their_name() -> None:
     grid = Grid("By x", (Column("name", is_name=True), Column("n")), ("first group", (Cell("  a"), Cell("12"))))
     assert grid_text(grid, 80).splitlines()[2:] == ["name   n", "first group", "  a   12"]
+
+
+def test_the_note_of_a_table_is_below_it_on_the_screen() -> None:
+    table = Table("Sizes", ("model", "n"), (("a", "12"),), 1, note="These sizes " + "can be far off " * 8)
+    lines = grid_text(grid_of(table), 80).splitlines()
+    assert lines[:5] == ["Sizes", "", "model   n", "a      12", ""]
+    assert " ".join(lines[5:]) == table.note.strip() and max(map(len, lines)) <= 80
 
 
 def test_quoted_commands_are_never_split() -> None:
