@@ -20,11 +20,11 @@ from itertools import product
 import numpy
 from dia_runtime.scoring import metrics
 from dia_runtime.scoring.figures import FIGURES
-from dia_runtime.scoring.metrics import Aggregate, Range, Tallies, Tally
+from dia_runtime.scoring.metrics import Aggregate, PointRange, Range, Tallies, Tally
 from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.resample import Intervals
 
-POINTS = (-1.0, 1.0)
+POINTS = PointRange(-1.0, 1.0)
 SHAPES = ((0.7, 0.7), (2, 2), (4, 1.5), (9, 1))
 MANY = 2_000_000  # items from which the true value is computed
 

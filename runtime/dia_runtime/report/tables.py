@@ -196,7 +196,9 @@ def as_text(tables: Sequence[Table]) -> str:
 
 
 def _has_values(table: Table) -> bool:
-    return not table.rows or any(cell not in EMPTY for row in table.rows for cell in row[table.labels :])
+    """Return whether a cell other than labels has a value; a table may have only labels, or no rows."""
+    cells = [cell for row in table.rows for cell in row[table.labels :]]
+    return not cells or any(cell not in EMPTY for cell in cells)
 
 
 def _aligned(table: Table) -> str:
@@ -207,7 +209,7 @@ def _aligned(table: Table) -> str:
 
 def _filled(rows: Sequence[tuple[str, ...]], labels: int) -> list[tuple[str, ...]]:
     """Return the headings and rows without the columns that are empty in every row; nothing if all are."""
-    if len(rows) == 1:
+    if len(rows) == 1 or len(rows[0]) == labels:
         return list(rows)
     columns = [at for at in range(len(rows[0])) if at < labels or any(row[at] not in EMPTY for row in rows[1:])]
     return [tuple(row[at] for at in columns) for row in rows] if len(columns) > labels else []

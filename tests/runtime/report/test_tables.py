@@ -179,6 +179,13 @@ def test_ladders_say_which_items_count_where_items_differ_in_length() -> None:
     assert all("with at least" not in table.title for table in ladder_tables(held))
 
 
+def test_empty_columns_are_left_out_of_texts_and_columns_of_names_never() -> None:
+    rows = (("a", "", "1"), ("b", "", "2"))
+    assert as_text([Table("t", ("name", "empty", "n"), rows, 1)]).split() == ["t", "name", "n", "a", "1", "b", "2"]
+    names = as_text([Table("t", ("name", "empty", "n"), rows, 3)])
+    assert names.split() == ["t", "name", "empty", "n", "a", "1", "b", "2"]
+
+
 def test_no_name_breaks_a_row_or_becomes_a_link() -> None:
     table = Table("t", ("model", "n"), (("a\nbest  999", "1"), ("![x](https://example.org/y)", "2")), 1)
     assert (
