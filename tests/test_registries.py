@@ -238,7 +238,7 @@ def test_what_a_parameter_type_lacks_is_named() -> None:
         summary = ""
 
         def domain(self, options: Mapping[str, Any]) -> Domain:
-            raise NotImplementedError
+            raise NotImplementedError  # never called: only what the class declares is examined
 
     Unfinished.options = {"sides": OptionKind("data", "")}
     steps = "; ".join(missing_from_parameter_type("unfinished", Unfinished()))
@@ -292,7 +292,7 @@ def test_what_an_asset_builder_lacks_is_named() -> None:
         modules = ("somewhere",)
 
         def build(self, options: Mapping[str, Any], site: Any) -> bytes:
-            raise NotImplementedError
+            raise NotImplementedError  # never called: only what the class declares is examined
 
     Unfinished.options = {"side": OptionKind("data", "")}
     steps = "; ".join(missing_from_builder("unfinished", Unfinished()))
@@ -468,10 +468,10 @@ def test_what_an_answer_format_lacks_is_named() -> None:
         chains = {}
 
         def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
-            raise NotImplementedError
+            raise NotImplementedError  # never called: only what the class declares is examined
 
         def wrap(self, text: str, format: FormatRecord) -> str:
-            raise NotImplementedError
+            raise NotImplementedError  # never called: the registry refuses the class first
 
     assert [message.partition(" ")[0] for message in missing_from_format("unfinished", Unfinished())] == [
         "describe", "let", "give", "give", "describe", "test", "add", "run", "run",
@@ -516,10 +516,10 @@ def test_what_a_reply_format_lacks_is_named() -> None:
         chains = {}
 
         def instruction(self, format: FormatRecord) -> str:
-            raise NotImplementedError
+            raise NotImplementedError  # never called: the registry refuses the class first
 
         def write(self, value: Any, format: FormatRecord) -> str:
-            raise NotImplementedError
+            raise NotImplementedError  # never called: the registry refuses the class first
 
     assert [message.partition(" ")[0] for message in missing_from_reply_format("unfinished", Unfinished())] == [
         "describe", "let", "give", "describe", "add", "add", "add", "add", "use", "run",
@@ -564,7 +564,7 @@ def test_what_an_exporter_lacks_is_named() -> None:
     class Unfinished(Exporter):
         def files(self, bundle: Bundle) -> Files:
             list(questions_and_answers(bundle))
-            raise NotImplementedError
+            raise NotImplementedError  # never called: the registry refuses the class first
 
     name = "-".join(["half", "made"])  # in no test as a whole
     assert [message.partition(" ")[0] for message in missing_from_exporter(name, Unfinished())] == [

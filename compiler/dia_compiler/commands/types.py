@@ -129,7 +129,7 @@ def _print_facts(entries: Sequence[Mapping[str, Any]], kind: str, with_options: 
 def _print(chosen: Mapping[str, Any], kind: str, with_options: bool, last: str) -> None:
     for key, item in chosen.items():
         echo(f"{kind}{click.style(key, bold=True)}: {item.summary}", is_styled=True)
-        for option, words in item.options.items() if with_options else ():
-            echo(f"  {option}{' (required)' if words.required else ''}: {words.words}")
+        for name, option in item.options.items() if with_options else ():
+            echo(f"  {name}{' (required)' if option.required else ''}: {option.words}")
         if with_options and last:
             echo(last)

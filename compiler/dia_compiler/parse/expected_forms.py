@@ -10,7 +10,6 @@ from dia_language.yaml_nodes import Node, Scalar, Sequence
 
 LONGEST_FLOW = 40  # characters of a value that messages repeat
 KEY_NAME = re.compile(r"[A-Za-z][\w-]*\Z")
-EXPRESSION = re.compile(r"= ?")
 UNSAFE = re.compile(r"[\[\]{},#:\"'\n]")  # characters with a meaning inside of braces
 
 
@@ -19,7 +18,7 @@ def form_of(schema: Mapping[str, Any], node: Node, path: tuple[Any, ...]) -> str
     key, text = str(path[-1]) if path else "", _flow_text(node)
     filler = "reason" if path[:1] == ("allow",) else "..."
     if schema.get("type") == "array" and isinstance(node, Scalar) and text:
-        if key == "of" and "format" in path and EXPRESSION.match(node.text):
+        if key == "of" and "format" in path and node.text.startswith("="):
             return "write the labels out, as in [Monday, Tuesday]; a format takes no expressions"
         is_expression = key == "accept" and isinstance(node.value, str)  # in data, an expression needs a mark
         return f'write ["= {node.text}"]' if is_expression else f"write [{text}]"

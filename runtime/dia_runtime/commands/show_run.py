@@ -11,7 +11,7 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean, visible
 
-from dia_runtime.grading.flags import FLAGS
+from dia_runtime.grading.flags import FLAGS, incomplete_headings
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.screens import answer_text
 from dia_runtime.store.endings import reply_flags
@@ -250,8 +250,7 @@ def _reply_text(reply: Mapping[str, Any]) -> str:
         text = f"error: {turn['error']}" if turn["text"] is None else turn["text"]
         lines.append(f"({turn['session']}, turn {turn['turn'] + 1}) {text}")
     if "verdict" in reply:
-        incomplete = [FLAGS[name].heading for name in reply["flags"] if FLAGS[name].finding]
-        lines.append(f"[{'; '.join([_verdict_text(reply), *incomplete])}]")
+        lines.append(f"[{'; '.join([_verdict_text(reply), *incomplete_headings(reply['flags'])])}]")
     return "\n".join(lines)
 
 

@@ -12,9 +12,8 @@ Under rules 2, `lenient` then looks for an answer without its mark, if this is o
 read as the answer's type.
 
 Lenient also removes dollar signs and wrappers such as `\text{...}` and `\mathrm{...}` from the answer; standard does so
-only in the step `last`. If a reply has
-more than a million characters, only the last million is searched. In a bundle, the format of a question is
-`{"kind": "boxed", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
+only in the step `last`. If a reply has more than a million characters, only the last million is searched. In a bundle,
+the format of a question is `{"kind": "boxed", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Adding a flag is one entry of FLAGS: JSON, tables, plots, the report and the sum
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -117,3 +117,12 @@ NO_CALLS_ADVICE: Final = (
     "show them to the model."
 )
 REPLY_FLAGS = tuple(name for name, flag in FLAGS.items() if flag.finding)
+
+
+def incomplete_headings(names: Iterable[str]) -> list[str]:
+    """Return the headings of those flags that say that a reply is no full answer.
+
+    >>> incomplete_headings(["lost_to_format", "truncated"])
+    ['truncated']
+    """
+    return [FLAGS[name].heading for name in names if FLAGS[name].finding]

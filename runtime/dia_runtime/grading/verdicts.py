@@ -25,11 +25,7 @@ class Verdict(StrEnum):
     counts_as_wrong: bool
 
     CORRECT = "correct", "correct", "the right answer"
-    SKIPPED = (
-        "skipped",
-        "skipped",
-        "an abstention in the requested form",
-    )
+    SKIPPED = "skipped", "skipped", "an abstention in the requested form"
     WRONG = "wrong", "wrong", "any other answer, or a refusal without an answer", True
     UNPARSED = "unparsed", "unparsed", "No answer could be read from the reply; it counts as wrong.", True
     ERROR = (

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from dia_language.diagnostics import visible
 
-from dia_runtime.grading.flags import FLAGS
+from dia_runtime.grading.flags import incomplete_headings
 from dia_runtime.report.score_screen import NO_VALUE
 from dia_runtime.report.screens import answer_text
 from dia_runtime.report.tables import Table, as_markdown, as_rows, as_text, figure_text
@@ -33,15 +33,13 @@ def as_plain(result: AuditResult) -> str:
 def _reply(row: AuditedReply) -> str:
     readings = row["readings"].values()
     widths = [max(map(len, column)) for column in zip(*(_parts(reading)[:2] for reading in readings), strict=True)]
-    incomplete = [FLAGS[name].heading for name in row["flags"] if FLAGS[name].finding]
-    head = ", ".join(
-        [f"{visible(row['question'])} ({visible(row['model'])})", f"attempt {row['attempt']}", *incomplete]
-    )
+    name = f"{visible(row['question'])} ({visible(row['model'])})"
+    head = ", ".join([name, f"attempt {row['attempt']}", *incomplete_headings(row["flags"])])
     lines = [head if row["truth"] == "" else f"{head}, correct answer {visible(_short(row['truth']))}"]
-    name = max(map(len, row["readings"]))
+    width = max(map(len, row["readings"]))
     for chain, reading in row["readings"].items():
         text, step, verdict = _parts(reading)
-        lines.append(f"  {chain:{name}}  {visible(text):{widths[0]}}  {visible(step):{widths[1]}}  {verdict}")
+        lines.append(f"  {chain:{width}}  {visible(text):{widths[0]}}  {visible(step):{widths[1]}}  {verdict}")
     return "\n".join([*lines, f"  | {visible(row['reply'] or '').replace(chr(10), ' / ')}", ""])
 
 

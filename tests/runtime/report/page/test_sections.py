@@ -164,7 +164,7 @@ def test_only_flags_that_occur_have_a_column(score: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "replaced", "words"),
+    ("stated", "replaced", "words"),
     [
         ([], {}, "6 items."),
         ([{"correct": "1", "skipped": "0", "wrong": "-2"}], {}, "abstention, −2 for a wrong answer."),
@@ -173,9 +173,9 @@ def test_only_flags_that_occur_have_a_column(score: dict[str, Any]) -> None:
     ],
 )
 def test_the_leaderboard_has_the_points(
-    score: dict[str, Any], told: list[dict[str, str]], replaced: dict[str, str], words: str
+    score: dict[str, Any], stated: list[dict[str, str]], replaced: dict[str, str], words: str
 ) -> None:
-    assert made({**score, "points_told": told, "points": replaced})["leaderboard"].lead.endswith(words)
+    assert made({**score, "points_told": stated, "points": replaced})["leaderboard"].lead.endswith(words)
 
 
 def test_a_model_that_was_asked_less_is_no_reason_to_count_what_nobody_was_asked(score: dict[str, Any]) -> None:

@@ -137,5 +137,4 @@ export const instanceCard = (instance, template, opened, player) => {
 export const overview = (template, record) => el('p', { class: 'soft' }, [
   record.freedom && `possible instances${record.items > 1 ? ' of an item' : ''}: ${record.freedom}`, record.items > 1 && plural(record.items, 'item'), plural((template.checks || []).length, 'check'),
   plural(record.examples, 'worked example'),
-  record.draws[0] < record.draws[1] && `${record.draws[0].toLocaleString('en')} of ${record.draws[1].toLocaleString('en')} draws satisfy every “where”`,
 ].filter(Boolean).join(' · '));
