@@ -201,8 +201,8 @@ WORDS_HEAD = (
     "increases the revision."
 )
 OPTIONS_HEAD = (
-    "In a list, set, tuple, matrix or record, an option of the elements can be given next to `type`, for all elements, "
-    "or in `of`, which takes precedence. `tolerance: {places: n}` is half a unit in that decimal place."
+    "In a list, set, multiset, tuple, matrix or record, an option of the elements can be given next to `type`, for all "
+    "elements, or in `of`, which takes precedence. `tolerance: {places: n}` is half a unit in that decimal place."
 )
 FORMATS_HEAD = (
     "Formats for `format: {kind: ...}`. The format decides how the prompt asks the model to mark its final answer and "
