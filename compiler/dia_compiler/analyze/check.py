@@ -450,9 +450,9 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "k-equals-d": "The bundle contains every instance that the template can make, but `instances: all` is not set.",
     "low-acceptance": (
-        "Of the attempts to draw an instance, fewer than 1 in 100 satisfied every condition. A single value can cause "
-        "this: dia spreads the values of a parameter evenly, so it also tries a value that a condition always rejects, "
-        "and up to 1,000 attempts fail each time."
+        "Of the attempts to draw an instance, fewer than 1 in 100 satisfied every condition. A single value "
+        "that a condition always rejects can cause this: dia spreads the values of a parameter evenly, so this value "
+        "gets its turn, too, and each turn costs up to 1,000 failed attempts."
     ),
     "off-target": (
         "The mean predicted success of the chosen instances misses `--success` by more than 0.05, because all, or "
