@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from dia_compiler.distribute.cluster_address import LOCAL
@@ -90,9 +90,10 @@ class ClusterPool(WorkerPool):
         while waiting and len(under_way) < AHEAD * self.threads:
             tasks = _handful(waiting, max(1, min(HANDFUL, len(waiting) // (AHEAD * self.threads))))
             key = f"dia-{self.token}-{secrets.token_hex(8)}"
-            future = self.client.submit(outcomes_of, self.token, tasks, self.versions, key=key, pure=False)
-            under_way[key] = future
-            future.add_done_callback(done.put)
+            with _delayed_interrupt():
+                future = self.client.submit(outcomes_of, self.token, tasks, self.versions, key=key, pure=False)
+                under_way[key] = future
+                future.add_done_callback(done.put)
 
     def _look(self) -> None:
         """Count the workers' threads from time to time. Raises DiaError (exit 4) if there are none for too long."""
@@ -196,6 +197,22 @@ def _deaf() -> Generator[None, None, None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _delayed_interrupt() -> Generator[None, None, None]:
+    """Delay Ctrl-C to the end of the block: it would leave an incomplete future, whose deletion prints a traceback."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signals: list[tuple[int, FrameType | None]] = []
+    before = signal.signal(signal.SIGINT, lambda *arguments: signals.append(arguments))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if signals and callable(before):
+            before(*signals[0])
 
 
 @contextlib.contextmanager

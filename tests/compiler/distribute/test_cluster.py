@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 from dia_compiler import compile
 from dia_compiler.commands.cli import run
+from dia_compiler.distribute.cluster import ClusterPool
 from dia_compiler.pipeline.merge import merge
 from dia_language.diagnostics import DiaError
+from dia_language.workers.pool import Task, WorkerPool
 from helpers.files import content
 from helpers.places import ROOT
 
@@ -198,3 +200,45 @@ def test_ctrl_c_ends_a_local_cluster_and_leaves_nothing(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it, too
     assert process.communicate(timeout=SECONDS)[1] == "interrupted\n"
     assert process.returncode == 130 and not (tmp_path / "out").exists()
+
+
+class InterruptedClient:
+    """A client that is interrupted with Ctrl-C while a task is being submitted."""
+
+    status = "closing"
+
+    def __init__(self) -> None:
+        self.cancelled: list[InterruptedFuture] = []
+        self.is_closed = False
+
+    def nthreads(self) -> dict[str, int]:
+        return {"worker": 1}
+
+    def submit(self, *arguments: object, **options: object) -> InterruptedFuture:
+        signal.raise_signal(signal.SIGINT)
+        return InterruptedFuture()
+
+    def cancel(self, futures: list[InterruptedFuture]) -> None:
+        self.cancelled = futures
+
+    def close(self, timeout: float) -> None:
+        self.is_closed = True
+
+
+class InterruptedFuture:
+    def add_done_callback(self, callback: object) -> None:
+        pass
+
+
+def test_ctrl_c_waits_until_a_task_is_submitted() -> None:
+    pool = ClusterPool.__new__(ClusterPool)
+    WorkerPool.__init__(pool, 0)
+    client = InterruptedClient()
+    pool.client, pool.cluster, pool.address = client, None, "test"
+    pool.token, pool.versions, pool.threads, pool.looked = "0", {}, 0, 0.0
+    handler = signal.getsignal(signal.SIGINT)
+    task = Task("one", iter, ((),))
+    with pytest.raises(KeyboardInterrupt):
+        list(pool.run([task]))
+    assert len(client.cancelled) == 1 and client.is_closed  # the interrupted submission was completed first
+    assert signal.getsignal(signal.SIGINT) is handler
