@@ -254,8 +254,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E508": (
         "unexpected verdict",
-        "dia's own grader does not accept the answer as correct, the abstention token as skipped, or a named mistake "
-        "as wrong. Fix the answer's options, `accept_if` or the abstention token.",
+        "dia's own grader does not accept the answer as correct, the abstention token as skipped, or as wrong a named "
+        "mistake that differs from the answer. Fix the answer's options, `accept_if` or the abstention token.",
     ),
     "E510": (
         "indistinguishable options",
@@ -641,8 +641,8 @@ CODES: dict[str, tuple[str, str]] = {
     "E898": (
         "difficulty that cannot be predicted or reached",
         "`dia compile --success` or `--difficulty` needs a bank with an explanation that predicts difficulties well "
-        "enough, a model in that bank, and instances of the requested difficulty. The message says what is "
-        "missing. `dia explain RUN --bank BANK --save FILE` writes a bank with an explanation.",
+        "enough, and instances of the requested difficulty; `--for` needs a model of that bank. The message says what "
+        "is missing. `dia explain RUN --bank BANK --save FILE` writes a bank with an explanation.",
     ),
     # Bugs in dia
     "E900": (

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="The bundle's folder, or the run file to write.",
+    help="The folder that becomes the bundle, or the run file to write.",
 )
 @jobs_option
 @click.option("--force", is_flag=True,
@@ -47,9 +47,9 @@ def command(
 ) -> int:
     """Join parts made by `dia compile --part I/N` into one bundle, or runs of the same questions into one.
 
-    A PATH is a part, a folder of parts, or a run. The bundle is byte for byte the one that a single compile makes. It
-    is written to the build folder, or to -o. Runs need -o. Nothing is written if parts are missing, duplicate or made
-    from other specs or versions, or if runs contradict each other.
+    A PATH is a part, a folder of parts, or a run. The bundle is byte for byte the one that a single compile makes.
+    Without -o, its folder is in the build folder; -o names the folder itself. Runs need -o. Nothing is written if parts
+    are missing, duplicate or made from other specs or versions, or if runs contradict each other.
 
     \b
     Example:

@@ -84,7 +84,13 @@ class PlaceOptions:
     help="Stop at this standard error.",
 )
 @click.option("--budget", type=IntRange(min=1), metavar="N", help="Maximum number of items to ask.")
-@click.option("--trials", type=IntRange(1, 1000), default=1, show_default=True, help="Questions for each item.")
+@click.option(
+    "--trials",
+    type=IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Questions for each item, with a bank of templates.",
+)
 @choice_option("--method", choices=["eap", "map", "wle"], default="eap", help="Estimator of the ability.")
 @choice_option(
     "--quadrature",

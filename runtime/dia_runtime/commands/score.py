@@ -132,9 +132,8 @@ class ScoreOptions(GradingOptions):
 @choice_option(
     "--preset",
     choices=["paper", "dia-bench"],
-    help="paper: read replies as the published evaluators did, and for conversations from a published study, add the "
-    "figures of that study. "
-    "dia-bench: accept only the tags, without text around them, as the DIA-Bench paper did.",
+    help="paper: chain compat, errors count as wrong; for conversations from a published study, add the figures of "
+    "that study. dia-bench: chain strict, errors count as wrong, as the text of the DIA-Bench paper says.",
 )
 @choice_option(
     "--ensemble",
