@@ -13,6 +13,7 @@ from dia_compiler.generate.draw import printed
 from dia_compiler.generate.expand import Draft, Expansion, Instance
 from dia_compiler.parse.model import Datum, Example
 from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, derived
+from dia_compiler.types.base import expression_help
 from dia_compiler.types.choices import Rejected
 from dia_language.answers.base import Unreadable
 from dia_language.diagnostics import DiaError, Diagnostics, LanguageError, Position, names_help
@@ -20,7 +21,7 @@ from dia_language.numbers.values import Entry, Record, Value, described, plain
 from dia_language.workers.heartbeat import begin_search, end_search
 from dia_language.yaml_nodes import Scalar, data
 from dia_runtime.formats import FORMATS
-from dia_runtime.formats.base import STANDARD
+from dia_runtime.formats.base import STANDARD, effective_chain, mode_of
 from dia_runtime.grading.grader import grade
 from dia_runtime.grading.verdicts import Verdict
 
@@ -45,9 +46,11 @@ def _check_example(expansion: Expansion, example: Example, number: int, diagnost
         options = instance.grading.options
         returned = instance.text if options is None else f"{instance.text} ({options.texts[instance.text]})"
         expected, help = _datum_text(answer), None
-        if expected == returned and isinstance(answer.node, Scalar) and answer.node.style:
-            expected, returned = f"the text `{expected}`", f"{described(instance.answer)}, {returned}"
-            help = "remove the quotes"
+        if isinstance(answer.node, Scalar) and not isinstance(instance.answer, str):
+            help = expression_help(_evaluated(answer, expansion))
+            if expected == returned:
+                expected, returned = f"the text `{expected}`", f"{described(instance.answer)}, {returned}"
+                help = help or ("remove the quotes" if answer.node.style else None)
         message = f"the example's answer is {expected}, but the template's answer is {returned}"
         diagnostics.error("E507", message, answer.position, help)
     record = answer_record(instance, expansion, "example", None)
@@ -151,6 +154,8 @@ def _are_inside(
             why = domain.refusal(value)
             message = f"the value of `{name}` is outside its type" + (f": {why}" if why else "")
             help = None if why else "values in examples must be allowed by the template's types"
+            if expansion.prepared.makers[name].use.kind in ("integer", "rational", "real"):
+                help = expression_help(value) or help
             diagnostics.error("E507", message, example.params[name].position, help)
             are_inside = False
     return are_inside
@@ -235,15 +240,12 @@ def _require_verdict(
         names = ", ".join(chains)
         diagnostics.error("E507", f"the format has no chain `{chain.text}`", chain.position, f"it has {names}")
         return
-    graded = grade(record, reply, form) if chain is None else grade(record, reply, form, chain.text)
+    chain_name = STANDARD if chain is None else chain.text
+    graded = grade(record, reply, form, chain_name)
     if graded.verdict != verdict:
         by = f" by the chain {chain.text}" if chain is not None else ""
         message = f"this reply is graded {graded.verdict}{by}, but the example says {verdict}"
-        reads = (
-            ""
-            if graded.extracted is None
-            else f": it is read as `{graded.extracted}`, and the answer is `{instance.text}`"
-        )
+        reads = "" if graded.extracted is None else _reading(graded.extracted, instance, chain_name)
         if graded.extracted is None and verdict != Verdict.UNPARSED:
             is_skip = verdict == Verdict.SKIPPED and form.get("skip")
             what, text = ("abstain", str(form["skip"])) if is_skip else ("give an answer", instance.text)
@@ -252,3 +254,14 @@ def _require_verdict(
             result = "holds" if graded.verdict == Verdict.CORRECT else "is false, or fails,"
             help = f"`accept_if` alone decides, and it {result} for this reply"
         diagnostics.error("E507", message + reads, place, help)
+
+
+def _reading(extracted: str, instance: Instance, chain: str) -> str:
+    """Return how a reply was read, as the end of a message on its verdict."""
+    form, right = instance.grading.format, f"the answer is `{instance.text}`"
+    try:
+        instance.grading.kind.read(extracted, mode_of(effective_chain(chain, form), form))
+    except Unreadable:
+        kind = instance.grading.comparison.get("type")
+        return f": it is read as `{extracted}`, which is not a value of the type `{kind}`; {right}"
+    return f": it is read as `{extracted}`, and {right}"

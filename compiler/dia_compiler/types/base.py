@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from dia_compiler.types.choices import VAST as VAST
 from dia_compiler.types.choices import Choose as Choose
 
 SHOWN = 60  # characters of a value in a message
+ARITHMETIC = re.compile(r"(?=.*[+*/])-?\(?[0-9][0-9 ()+*/.-]*")
 NUMBER_HELP = "write digits, as in `{name}: 8`, or an expression after `= `, as in `{name}: = n + 1`"
 RANGE_HELP = "write `{name}: 8`, `{name}: {{min: 4, max: 8}}`, or an expression after `= `, as in `{name}: = n + 1`"
 
@@ -157,7 +159,7 @@ def integer_option(options: Mapping[str, Any], name: str, default: int | None = 
     """Return the option as an integer, or the default. Raises OptionFault for anything else."""
     value = options.get(name, default)
     if type(value) is not int and (value is not None or default is not None):
-        raise OptionFault(name, f"`{name}` must be an integer", NUMBER_HELP.format(name=name))
+        raise OptionFault(name, f"`{name}` must be an integer", number_help(name, value))
     return value
 
 
@@ -239,6 +241,17 @@ def keys_of(values: list[Value]) -> list[Any]:
 
 
 KEYS = frozenset({int, str})
+
+
+def expression_help(value: Value) -> str | None:
+    """Return how to write arithmetic that YAML reads as text, such as 1/2; None for other values."""
+    is_arithmetic = isinstance(value, str) and ARITHMETIC.fullmatch(value)
+    return f"without `= `, `{value}` is text: write `= {value}`" if is_arithmetic else None
+
+
+def number_help(name: str, value: Value) -> str:
+    """Return how to write the option, whose value is not a number."""
+    return expression_help(value) or NUMBER_HELP.format(name=name)
 
 
 def written(value: Value) -> str:

@@ -22,6 +22,7 @@ from dia_compiler.types.base import (
     flag,
     flag_option,
     integer_option,
+    number_help,
     option,
     written,
 )
@@ -188,7 +189,7 @@ class RealType(ParameterType):
             raise OptionFault("decimals", "`decimals` must be between 0 and 1000")
         for name in ("min", "max"):
             if type(options[name]) is bool or not isinstance(options[name], (int, Fraction)):
-                raise OptionFault(name, f"`{name}` must be a number")
+                raise OptionFault(name, f"`{name}` must be a number", number_help(name, options[name]))
         low, high = Fraction(options["min"]), Fraction(options["max"])
         if low > high:
             raise OptionFault("max", f"min {options['min']} is above max {options['max']}")

@@ -7,9 +7,18 @@ from fractions import Fraction
 from math import ceil, floor, gcd
 from typing import Any
 
-from dia_language.numbers.values import Value, normal
+from dia_language.numbers.values import Value, normal, plain
 
-from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, bounds_option, option
+from dia_compiler.types.base import (
+    Choose,
+    Domain,
+    OptionFault,
+    ParameterType,
+    bounds_option,
+    number_help,
+    option,
+    written,
+)
 from dia_compiler.types.numbers import MAXIMUM_BITS
 
 COUNTED_PAIRS = 20_000
@@ -53,6 +62,19 @@ class Rationals(Domain):
         low, high = self._numerators(value.denominator)
         least, most = self.denominators
         return least <= value.denominator <= most and low <= value.numerator <= high
+
+    def refusal(self, value: Value) -> str:
+        if type(value) is bool or not isinstance(value, (int, Fraction)):
+            return f"{written(value)} is not a number"
+        numerator, denominator, (least, most) = value.numerator, value.denominator, self.denominators
+        if not least <= denominator <= most:
+            return f"the denominator of {written(value)} is not {_from_to(least, most)}"
+        if self.low is not None and value < self.low:
+            return f"{written(value)} is below {plain(normal(self.low))}"
+        if self.high is not None and value > self.high:
+            return f"{written(value)} is above {plain(normal(self.high))}"
+        assert self.numerators is not None and not self.numerators[0] <= numerator <= self.numerators[1]
+        return f"the numerator of {written(value)} is not {_from_to(*self.numerators)}"
 
     def _widths(self) -> list[tuple[int, Range]] | None:
         """Return each denominator with its numerators, or None if there are too many."""
@@ -111,6 +133,10 @@ class RationalType(ParameterType):
         return domain
 
 
+def _from_to(low: int, high: int) -> str:
+    return str(low) if low == high else f"from {low} to {high}"
+
+
 _LIMIT = 1 << MAXIMUM_BITS
 
 
@@ -119,5 +145,5 @@ def _edge(options: Mapping[str, Any], name: str) -> Fraction | None:
     if value is None:
         return None
     if type(value) is bool or not isinstance(value, (int, Fraction)):
-        raise OptionFault(name, f"`{name}` must be a number")
+        raise OptionFault(name, f"`{name}` must be a number", number_help(name, value))
     return Fraction(value)

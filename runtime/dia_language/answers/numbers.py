@@ -128,7 +128,7 @@ class IntegerAnswer(RoundedAnswer):
 
 
 class RationalAnswer(AnswerType):
-    """A fraction or an integer. Numerator and denominator are parsed like integer answers."""
+    """A fraction or an integer, but no decimal. Numerator and denominator are parsed like integer answers."""
 
     name = "rational"
     options = frozenset({"units"})

@@ -22,6 +22,8 @@ def domain(kind: str, **options: Any) -> Domain:
 
 
 DIE = domain("integer", min=1, max=6)
+HALVES = domain("rational", min=Fraction(1, 2), max=3, denominator=Record(min=2, max=4))
+THIRDS = domain("rational", numerator=Record(min=1, max=8), denominator=3)
 NET = domain("graph", nodes=["A", "B", "C", "D"], edges=4, connected=True, weighted={"min": 1, "max": 9})
 EDGES = [["A", "B"], ["A", "C"], ["B", "C"], ["C", "D"]]
 
@@ -42,6 +44,12 @@ REFUSED: list[tuple[Domain, Any, str]] = [
     (domain("real", min=0, max=1, decimals=1), Fraction(1, 4), "`1/4` has too many decimals"),
     (domain("real", min=0, max=1, decimals=1), 2, "`2` is above 1"),
     (domain("real", min=0, max=1, decimals=1), "1", "`1` is not a number"),
+    (HALVES, "1/2", "`1/2` is not a number"),
+    (HALVES, Fraction(1, 4), "`1/4` is below 1/2"),
+    (HALVES, Fraction(7, 2), "`7/2` is above 3"),
+    (HALVES, 1, "the denominator of `1` is not from 2 to 4"),
+    (THIRDS, Fraction(1, 2), "the denominator of `1/2` is not 3"),
+    (THIRDS, Fraction(10, 3), "the numerator of `10/3` is not from 1 to 8"),
     (domain("boolean"), "yes", "`yes` is neither true nor false"),
     (domain("choice", of=["red", "green"]), "gren", "`gren` is not one of 2 items; did you mean `green`?"),
     (domain("choice", of=[10, 2, 3, 5]), 4, "`4` is not one of 4 items, such as `10`"),
