@@ -254,8 +254,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E508": (
         "unexpected verdict",
-        "dia's own grader does not accept the answer as correct, the abstention token as skipped, or as wrong a named "
-        "mistake that differs from the answer. Fix the answer's options, `accept_if` or the abstention token.",
+        "dia's own grader must find the answer correct, the abstention token skipped, and every named mistake that "
+        "differs from the answer wrong. One of these was not so. Fix the answer's options, `accept_if` or the "
+        "abstention token.",
     ),
     "E510": (
         "indistinguishable options",

@@ -53,8 +53,9 @@ def command(
 
     A chain is a way to read an answer from a reply: standard, strict, lenient or compat (if the answer format has it).
     For each reply you see what both chains read, which step decided, and the reply itself, shortened if it is long.
-    With --labelled, the verdicts of the first chain (or of a judge) are compared with human verdicts on a sample.
-    In the file of human verdicts, an "id" may omit the benchmark's name, and a line may add "model" and "attempt".
+    With --labelled, the verdicts of the first chain (or of the judge, if the run has one) are compared with human
+    verdicts on a sample. In the file of human verdicts, an "id" may omit the benchmark's name, and a line may add
+    "model" and "attempt".
 
     \b
     Example:

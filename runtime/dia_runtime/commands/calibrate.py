@@ -83,8 +83,9 @@ class CalibrateOptions:
 @choice_option(
     "--method",
     choices=METHODS,
-    help="Estimation method. mml-items: marginal maximum likelihood that estimates the abilities and integrates the "
-    "difficulties out. mml-persons: the same with the two exchanged. cml: conditional. jml: joint. Default: mml-items; "
+    help="Estimation method. mml-items: marginal maximum likelihood over the distribution of difficulties, "
+    "which estimates the abilities. mml-persons: over the distribution of abilities, which estimates the difficulties. "
+    "cml: conditional. jml: joint. Default: mml-items; "
     "jml with --bias-correction trials, or if the cells of a table are shares of correct replies, not only 0 and 1.",
 )
 @choice_option(
@@ -201,7 +202,8 @@ def command(options: CalibrateOptions) -> int:
     """Estimate the difficulties of items and the abilities of models on one Rasch scale.
 
     RUN... are runs, or one table (CSV or Parquet) with a row for each model and a column for each item. The result is
-    written to a bank, which other commands read.
+    written to a bank, which other commands read. In a bank, an item is what gets a difficulty of its own: by default,
+    each instance.
 
     \b
     Example:

@@ -53,9 +53,9 @@ def command(
     """Explain item difficulties by skills and template parameters.
 
     Effects are in logits; for numeric parameters, per standard deviation. Parameters are used for templates of which
-    the bank has at least ten items (by default, each instance is an item). A model's slope shows how fast its success
-    changes with difficulty. With --save, the bank remembers the explanation and the slopes, and `dia compile --success`
-    can choose instances by their predicted difficulty.
+    the bank has at least ten items (by default, a bank's items are instances). A model's slope shows how fast its
+    success changes with difficulty. With --save, the bank remembers the explanation and the slopes, and `dia compile
+    --success` can choose instances by their predicted difficulty.
 
     \b
     Example:
