@@ -306,8 +306,8 @@ def error_codes() -> str:
 
 
 ERRORS_HEAD = (
-    "Every error is printed as `path:line:column: error[code]: what is wrong`, with the source line, a caret and a "
-    "suggested fix. A code keeps its meaning, but the wording of messages may improve. Warnings have "
+    "An error is printed as `error[code]: what is wrong`, with a suggested fix where there is one. If it has a place "
+    "in a file, `path:line:column:` comes first, usually with the source line and a caret. A code keeps its meaning, but the wording of messages may improve. Warnings have "
     "[names](health-warnings.md) instead of codes."
 )
 

@@ -48,7 +48,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E109": (
         "malformed number",
-        "A number starts with 0, is infinite, or has more than 4,000 digits. Quote it if it is text; write a long "
+        "A number has a leading zero, such as `012`, is infinite, or has more than 4,000 digits. Quote it if it is text; write a long "
         "number as an expression such as `= 10**5000`.",
     ),
     "E110": ("empty file, or a second document", "A spec file contains exactly one YAML document."),
@@ -254,9 +254,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E508": (
         "unexpected verdict",
-        "dia's own grader must find the answer correct, the abstention token skipped, and every named mistake that "
-        "differs from the answer wrong. One of these was not so. Fix the answer's options, `accept_if` or the "
-        "abstention token.",
+        "dia's own grader must grade the answer as correct, the abstention token as skipped, and every named mistake "
+        "as wrong, unless it equals the answer. Fix the answer's options, `accept_if` or the abstention token.",
     ),
     "E510": (
         "indistinguishable options",

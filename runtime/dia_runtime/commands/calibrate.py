@@ -83,9 +83,9 @@ class CalibrateOptions:
 @choice_option(
     "--method",
     choices=METHODS,
-    help="Estimation method. mml-items: marginal maximum likelihood over the distribution of difficulties, "
-    "which estimates the abilities. mml-persons: over the distribution of abilities, which estimates the difficulties. "
-    "cml: conditional. jml: joint. Default: mml-items; "
+    help="Estimation method. mml-items: marginal maximum likelihood, which estimates the abilities and integrates "
+    "over a distribution of the items' difficulties. mml-persons: the usual one, which estimates the difficulties and "
+    "integrates over a distribution of abilities. cml: conditional. jml: joint. Default: mml-items; "
     "jml with --bias-correction trials, or if the cells of a table are shares of correct replies, not only 0 and 1.",
 )
 @choice_option(

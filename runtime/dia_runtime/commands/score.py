@@ -132,8 +132,9 @@ class ScoreOptions(GradingOptions):
 @choice_option(
     "--preset",
     choices=["paper", "dia-bench"],
-    help="paper: chain compat, errors count as wrong; for conversations from a published study, add the figures of "
-    "that study. dia-bench: chain strict, errors count as wrong, as the text of the DIA-Bench paper says.",
+    help="paper: grade as the evaluator published with each study (chain compat), count errors as wrong, and for "
+    "conversations of the Self-Execution Benchmark, add its figures. dia-bench: grade as the text of the DIA-Bench "
+    "paper says, unlike its evaluator (chain strict), and count errors as wrong.",
 )
 @choice_option(
     "--ensemble",
