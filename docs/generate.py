@@ -307,7 +307,8 @@ def error_codes() -> str:
 
 ERRORS_HEAD = (
     "An error is printed as `error[code]: what is wrong`, with a suggested fix where there is one. If it has a place "
-    "in a file, `path:line:column:` comes first, usually with the source line and a caret. A code keeps its meaning, but the wording of messages may improve. Warnings have "
+    "in a file, `path:line:column:` comes first, usually with the source line and a caret. A code keeps its meaning, "
+    "but the wording of messages may improve. Warnings have "
     "[names](health-warnings.md) instead of codes."
 )
 

@@ -48,8 +48,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E109": (
         "malformed number",
-        "A number has a leading zero, such as `012`, is infinite, or has more than 4,000 digits. Quote it if it is text; write a long "
-        "number as an expression such as `= 10**5000`.",
+        "A number has a leading zero, such as `012`, is infinite, or has more than 4,000 digits. Quote it if it is "
+        "text; write a long number as an expression such as `= 10**5000`.",
     ),
     "E110": ("empty file, or a second document", "A spec file contains exactly one YAML document."),
     "E111": (
