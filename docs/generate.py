@@ -59,11 +59,11 @@ def functions() -> str:
 
 
 FUNCTIONS_HEAD = (
-    "All functions of the spec language, by group. In templates, `x | f(a)` is the same call as `f(x, a)`: `x` is the "
+    "All functions of the spec language, by group. In `{{ }}`, `x | f(a)` is the same call as `f(x, a)`: `x` is the "
     "first argument. The functions of [higher_order](#higher_order) take another function as their first argument. "
     "Optional arguments are in brackets.\n\n"
     "Each example is an [expression](language.md#expressions), followed by `->` and its value. You can paste the "
-    "expression into a spec. Values are shown as templates print them, with text in quotes: `1/2` is an exact "
+    "expression into a spec. Values are shown as prompts print them, with text in quotes: `1/2` is an exact "
     "fraction, `0.67` an exact decimal. Bytes cannot be printed, so examples convert them with `hex` or `text_of`.\n\n"
     "Long computations are charged in *steps*; an evaluation that exceeds its budget of steps is an error. "
     "`dia functions NAME` shows an entry in the terminal."
@@ -334,9 +334,9 @@ VERDICTS_HEAD = "The verdict on each reply, in the order of tables and plots."
 MODEL_FIGURES_HEAD = (
     "The main figures that `dia score` computes for every model; [the page with the formulas]"
     "(../explanation/figures.md#figures) also has the others. The name is the key in JSON and the argument of "
-    "`--compare`, which takes the figures with yes under *compared*; tables print shares in percent. Reports, plots "
-    "and titles of tables use the words of the column *in words*. *Plot* is the kind of `dia plot` that shows only "
-    "this figure."
+    "`--compare`, which takes the figures with yes under *compared*; tables print shares in percent (the first table "
+    "of `dia score` leaves out the % of the headings, and the @k of Conf). Reports, plots and titles of tables use the "
+    "words of the column *in words*. *Plot* is the kind of `dia plot` that shows only this figure."
 )
 DIRECTIONS = {True: "more", False: "less", None: ""}
 
@@ -479,7 +479,7 @@ def _accepted(interface: Interface, start: str) -> str:
 
 ATTACHMENTS_HEAD = (
     "The attachments that `dia run` sends to each provider, by media type. A question with any other attachment is not "
-    "asked, as [Ask models](../howto/ask-models.md#attachments) explains.\n\n"
+    "asked of these providers, as [Ask models](../howto/ask-models.md#attachments) explains.\n\n"
     "Text is not in the table, because dia sends it as text, which every model accepts: `text/*`, {text_types}, if the "
     "file is valid UTF-8."
 )

@@ -30,11 +30,13 @@ from up to {PROBED} instances of each family: rules are learned on one half and 
 with `answerable or not` does not give the answer: it predicts only whether the question can be answered.
 """
 
+LEFT_OUT = "Families with sessions, and `gpqa` and `lexam`, whose questions do not come with dia, are not probed."
+
 
 def page(rows: list[str]) -> str:
     """Return the page: the strongest shortcut first."""
     over = sum(cells(row)[3].endswith("over") for row in rows)
-    summary = f"{len(rows)} families were probed; {over} are over their limit."
+    summary = f"{len(rows)} families were probed; {over} are over their limit. {LEFT_OUT}"
     ordered = sorted(rows, key=lambda row: (-int(cells(row)[2].partition("%")[0]), cells(row)[0]))
     table = "\n".join(["| family | accuracy | 95 % CI | limit | best rule |", "|---|---|---|---|---|", *ordered])
     return f"{HEAD}\n{summary}\n\n{table}\n"

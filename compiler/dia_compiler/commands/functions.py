@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import click
 from dia_language.functions import Function, library
@@ -53,15 +54,21 @@ def command(names: tuple[str, ...], as_json: bool) -> int:
 
 
 def _help(name: str, functions: list[Function]) -> str:
-    """Return suggestions: the closest name, and the functions whose description contains the word."""
-    from dia_language.diagnostics import did_you_mean
+    """Return suggestions: similar names, and the functions whose description contains the word."""
+    from dia_language.expressions.lowering import similar_functions
 
     word = name.lower().replace("_", " ")
-    matching = [item.name for item in functions if word in f"{item.name} {item.module} {item.text}".lower()]
+    similar = similar_functions(name.lower(), [item.name for item in functions])
+    named = set(re.findall(r"\w+", similar or ""))
+    matching = [
+        item.name
+        for item in functions
+        if word in f"{item.name} {item.module} {item.text}".lower() and item.name not in named
+    ]
     few = ", ".join(matching[:MOST_MATCHING]) + (", ..." if len(matching) > MOST_MATCHING else "")
     descriptions = f"functions whose descriptions have this word: {few}" if matching else None
-    near = did_you_mean(name, [item.name for item in functions])
-    return " ".join(filter(None, (near, descriptions))) or "`dia functions` lists all"
+    joint = " " if similar and similar.endswith("?") else "; "
+    return joint.join(filter(None, (similar, descriptions))) or "`dia functions` lists all"
 
 
 def _print_table(functions: list[Function]) -> None:

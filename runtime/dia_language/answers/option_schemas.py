@@ -15,8 +15,8 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
     "length": any_of(
         integer(minimum=1, maximum=100_000),
         EXPRESSION_TEXT,
-        words="The number of elements. If it is at most 6 (for a set, 3), the example in the format's instruction has "
-        "the same number.",
+        words="The number of elements. The instruction of the format shows an example answer with this number of "
+        "elements, if it is at most 6 (for a set, 3).",
     ),
     "separator": nonempty("The separator between elements (default a comma)."),
     "round": mapping(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from itertools import count
 from typing import Any
 
@@ -275,25 +276,39 @@ class Lowering:
         return self.report(self.unknown_function(node, node.id))
 
     def unknown_function(self, node: ast.AST, name: str) -> DiaError:
-        help = OF_PYTHON.get(name) or function_help(name, self.namespace)
+        help = similar_functions(name, {*library(), *self.namespace.own}) or LIBRARY_HELP
         if self.values is not None and name in self.values:
             help = f"`{name}` is a value, not a function; remove the parentheses"
         return error_at(self.parsed.source, self.parsed.offset(node), "E304", f"unknown function `{name}`", help)
 
 
 def function_help(name: str, namespace: Namespace) -> str:
-    """Return the help for an unknown function: the most similar name, or a few that share its longest word."""
-    names = {*library(), *namespace.own}
+    """Return the help for an unknown function of templates."""
+    return similar_functions(name, {*library(), *namespace.own}) or LIBRARY_HELP
+
+
+def similar_functions(name: str, names: Collection[str]) -> str | None:
+    """Return the help for an unknown function; None if no name is similar.
+
+    It is what replaces a function of Python, the most similar name, or a few that share the longest word of the name.
+    """
+    if name in OF_PYTHON:
+        return OF_PYTHON[name]
     word = max(name.split("_"), key=len)
     alike = sorted(other for other in names if 2 * len(word) >= len(name) and word in other.split("_"))
     few = f"similar names: {', '.join(alike)}" if 0 < len(alike) <= MOST_ALIKE else None
-    return did_you_mean(name, names) or few or LIBRARY_HELP
+    return did_you_mean(name, names) or few
 
 
+TO_INTEGER = "use `floor(x)` for a number, or `from_base(text, 10)` for a text"
 # Functions of Python whose names do not resemble those that do the same here
 OF_PYTHON = {
     "float": "numbers are exact, so none has to be converted",
-    "int": "use `floor(x)` for a number, or `from_base(text, 10)` for a text",
+    "int": TO_INTEGER,
+    "integer": TO_INTEGER,
+    "ljust": "use `pad_right(text, width)`",
+    "rjust": "use `pad_left(text, width)`",
+    "zfill": 'use `pad_left(text, width, "0")`',
     "random": "use a parameter: it is drawn from the instance's own seed",
 }
 

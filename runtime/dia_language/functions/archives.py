@@ -44,9 +44,9 @@ def zip_info(archive: bytes, name: str) -> Record:
     """The directory entry of a member of a ZIP file: a record of size, packed, compression, cipher and time.
 
     `size` and `packed` are the number of bytes before and after compression. `compression` is stored, deflated or
-    other. `cipher` is none, zipcrypto, aes128, aes192 or aes256. `time` is text such as 2020-01-01T00:00:00. These are
-    the values that the directory states; they are not checked against the member. Source: PKWARE's APPNOTE 6.3.10;
-    WinZip's AES Encryption Information 1.04.
+    other. `cipher` is the text none, zipcrypto, aes128, aes192 or aes256. `time` is text such as 2020-01-01T00:00:00.
+    These are the values that the directory states; they are not checked against the member. Source: PKWARE's APPNOTE
+    6.3.10; WinZip's AES Encryption Information 1.04.
 
     Examples:
         zip_info(from_base64("UEsDBBQAAQAAAAAAIVCGphA2EQAAAAUAAAAFAAAAYS50eHS4HXBJZ+SuIpDSvpwLktP0hVBLAQIUAxQAAQAA"

@@ -349,7 +349,7 @@ def bit_length(n: int) -> int:
 def int32(n: int) -> int:
     """The signed 32-bit integer with the same lowest 32 bits as `n` (two's complement), from -2**31 to 2**31 - 1.
 
-    This is the value that `n` has after overflow in a signed 32-bit integer of C or Java.
+    This is the value that `n` has after overflow in a signed 32-bit integer of Java, or of C with `-fwrapv`.
 
     Examples:
         int32(2**31) -> -2147483648
@@ -361,7 +361,7 @@ def int32(n: int) -> int:
 def int64(n: int) -> int:
     """The signed 64-bit integer with the same lowest 64 bits as `n` (two's complement), from -2**63 to 2**63 - 1.
 
-    This is the value that `n` has after overflow in a signed 64-bit integer of C or Java.
+    This is the value that `n` has after overflow in a signed 64-bit integer of Java, or of C with `-fwrapv`.
 
     Examples:
         int64(2**63) -> -9223372036854775808

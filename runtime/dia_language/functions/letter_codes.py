@@ -24,7 +24,7 @@ SIGNS = {code: character for character, code in MORSE.items()}
 
 @library_function
 def to_morse(text: str) -> str:
-    """The Morse code of `text`: signals are separated by spaces and words by " / ".
+    """The Morse code of `text`: the codes of characters are separated by spaces and words by " / ".
 
     Supports letters in either case, digits and . , : ? ' - / ( ) " = + @. Raises an error for any other character.
     Source: ITU-R M.1677-1, section 1.1.
@@ -49,8 +49,8 @@ def _morse_code(character: str) -> str:
 def from_morse(text: str) -> str:
     """The text, in uppercase, for Morse code written as `to_morse` writes it.
 
-    Signals are separated by one space and words by a slash with one space on each side. Raises an error for any other
-    spacing and for unknown signals. Source: ITU-R M.1677-1, section 1.1.
+    The codes of characters are separated by one space and words by a slash with one space on each side. Raises an
+    error for any other spacing and for unknown codes. Source: ITU-R M.1677-1, section 1.1.
 
     Examples:
         from_morse("... --- ... / --... ...--") -> "SOS 73"

@@ -238,7 +238,8 @@ def result_lines(placed: Sequence[PlacementResult]) -> list[str]:
     width = max((len(visible(one.model)) for one in placed), default=0)
     lines = []
     for one in placed:
-        near = "outside the bank's range of difficulties" if one.ending == "se" else "too few items near this ability"
+        beyond = "the ability is outside the bank's range of difficulties"
+        near = beyond if one.ending == "se" else "too few items near this ability"
         outside = f"; {near}" if one.is_outside else ""
         lost = f"; {counted(one.lost, 'item')} without a reply" if one.lost else ""
         lines.append(

@@ -25,8 +25,13 @@ class Verdict(StrEnum):
     counts_as_wrong: bool
 
     CORRECT = "correct", "correct", "the right answer"
-    SKIPPED = "skipped", "skipped", "an abstention in the requested form"
-    WRONG = "wrong", "wrong", "any other answer, or a refusal without an answer", True
+    SKIPPED = "skipped", "skipped", "an abstention in the requested form, unless the question is unanswerable"
+    WRONG = (
+        "wrong",
+        "wrong",
+        "any other answer, a refusal without an answer, or a prompt that exceeds the context window",
+        True,
+    )
     UNPARSED = "unparsed", "unparsed", "No answer could be read from the reply; it counts as wrong.", True
     ERROR = (
         "error",

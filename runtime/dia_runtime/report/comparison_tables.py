@@ -150,7 +150,7 @@ def _power(power: Power | None) -> Iterable[Table]:
     if power["difference"] is not None:
         size = _percent(power["difference"])
         chance += f", and the items, or the k, needed to detect {size} %"
-        headings = (*headings, f"items for {size} %", "95 % CI of items", f"or k for {size} %")
+        headings = (*headings, f"items for {size} %", "95 % CI of items", f"k for {size} %")
     fewest = min((entry["items"] for entry in (*power["pairs"], *power["models"])), default=FEW)
     note = FEW_NOTE if fewest < FEW else ""
     two = [(*entry["models"], *_size(entry, power)) for entry in power["pairs"]]

@@ -14,6 +14,8 @@ from dia_runtime.psychometrics.overlap import OverlapResult
 from dia_runtime.psychometrics.rasch.andersen import Andersen
 from dia_runtime.psychometrics.rasch.bank import pace_in_words
 from dia_runtime.psychometrics.rasch.filters import BUDGET, INFIT_BAND, INFIT_GATE
+from dia_runtime.psychometrics.rasch.lltm import LEAST as LEAST_ERROR
+from dia_runtime.psychometrics.rasch.mml import LEAST as LEAST_SD
 from dia_runtime.report.tables import PLUS_MINUS, Table
 
 WORST = 10
@@ -32,8 +34,8 @@ PLACES_NOTE = """\
 right, of: number of correct replies, and of all replies.
 z: infit and outfit as standard normal deviates."""
 ERROR_NOTE = """\
-error: how far the true difficulties of new instances are from the predicted ones (standard deviation).
-shared SE: standard error of the template's predictions as a whole: all of them may be too high or too low.
+error: how far the true difficulties of single new instances scatter around the predicted ones (standard deviation).
+shared SE: standard error of the template's predictions as a whole, in addition: all of them may be too high or too low.
 instances can be chosen: by `dia compile` with `--success` or `--difficulty`."""
 STABILITY_NOTE = """\
 mean change: how far the difficulties move on average, in logits.
@@ -114,6 +116,11 @@ def _number(value: float | None, places: int) -> str:
     return "" if value is None else f"{value:.{places}f}"
 
 
+def _limited(value: float | None, least: float, places: int) -> str:
+    """Return the estimate; marked if it is the smallest that the estimation allows."""
+    return _number(value, places) + (" (lower limit)" if value is not None and value <= least * (1 + 1e-6) else "")
+
+
 def _summary(result: CalibrationResult) -> Table:
     fit = result.fit
     rows = [
@@ -126,7 +133,7 @@ def _summary(result: CalibrationResult) -> Table:
     ]
     if result.prior:
         places = "difficulties" if result.method == "mml_items" else "abilities"
-        rows.append((f"normal distribution of {places}: standard deviation", _number(result.prior.sd, 4)))
+        rows.append((f"normal distribution of {places}: standard deviation", _limited(result.prior.sd, LEAST_SD, 4)))
     if fit.andersen:
         test = fit.andersen
         rows.append(("Andersen's test", _tested(test)))
@@ -328,10 +335,10 @@ def explain_tables(result: ExplanationResult) -> list[Table]:
     rows = (
         ("items", str(result.items)),
         ("share of variance explained", _number(result.explained, 3)),
-        ("remaining standard deviation, logits", _number(result.error, 3)),
-        ("standard deviation without features", _number(result.error_without, 3)),
-        ("error of predictions for unseen items, logits", _number(cross_validation.rmse, 3)),
-        ("the same without features", _number(cross_validation.rmse_without, 3)),
+        ("remaining standard deviation, logits", _limited(result.error, LEAST_ERROR, 3)),
+        ("standard deviation without features", _limited(result.error_without, LEAST_ERROR, 3)),
+        ("error of predictions for unseen items, logits", _limited(cross_validation.rmse, LEAST_ERROR, 3)),
+        ("the same without features", _limited(cross_validation.rmse_without, LEAST_ERROR, 3)),
         ("gain of log likelihood at unseen items", _number(cross_validation.log_likelihood_gain, 2)),
     )
     title = "Effects on difficulty"

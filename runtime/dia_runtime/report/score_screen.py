@@ -29,6 +29,8 @@ from dia_runtime.scoring.results import (
 )
 
 NO_VALUE = "-"
+ALPHA = 0.05
+AMBIGUOUS = f"With few items, an interval may exclude 0 although p is {ALPHA} or more. Then rely on p."
 WHOLE_NUMBERS_FROM = 100  # intervals whose ends reach this have no decimals: three digits are enough
 MORE = (
     "More: `--tables all` prints more figures, also by category and other labels; `dia report` writes a page with all "
@@ -329,7 +331,14 @@ def _compared(result: Score) -> Iterator[Grid]:
             f"Differences in {FIGURES[name].label_at(result['k'])} on the same questions{unit}: first minus second, "
             "and in how many resamples their order holds"
         )
-        yield Grid(title, (*names, *map(Column, headings)), tuple(rows))
+        note = AMBIGUOUS if any(map(_is_ambiguous, entries)) else ""
+        yield Grid(title, (*names, *map(Column, headings)), tuple(rows), note)
+
+
+def _is_ambiguous(entry: ComparedPair) -> bool:
+    """Return whether the interval excludes 0 although p is not small."""
+    ends, p = entry["difference"]["ci"], entry["p"]
+    return ends is not None and p is not None and not ends[0] <= 0 <= ends[1] and p >= ALPHA
 
 
 def _pair_cells(entry: ComparedPair) -> Iterator[Cell]:
@@ -337,7 +346,7 @@ def _pair_cells(entry: ComparedPair) -> Iterator[Cell]:
     yield from _difference_cells(entry["difference"], FIGURES[entry["figure"]].unit.factor)
     yield Cell(chance_text(entry["p"]))
     adjusted = entry["p_holm"]
-    yield Cell(chance_text(adjusted), "clear" if adjusted is not None and adjusted < 0.05 else "")
+    yield Cell(chance_text(adjusted), "clear" if adjusted is not None and adjusted < ALPHA else "")
     yield Cell(NO_VALUE if entry["order"] is None else f"{100 * entry['order']:.1f}%")
 
 

@@ -18,6 +18,7 @@ NARROWEST = 60
 SHORTEST_NAME = 16  # a table is split into parts before its names get shorter than this
 GAP = "  "
 ELLIPSIS = "..."
+WHOLE = ("figure", "figures")  # columns with names of figures, which must remain readable
 SHARES_OF_HEAD = (0.5, 1, 0, 0.75, 0.25)  # of a shortened name: the first that keeps most names different is used
 QUOTED = re.compile("`[^`]*`")
 UNBROKEN = "\0"  # stands for a space at which textwrap must not break a line
@@ -39,10 +40,11 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column. Names are aligned to the left, shortened where space is short, and repeated in every part."""
+    """A column. Names are aligned to the left and repeated in every part, and shortened unless they are `is_whole`."""
 
     heading: str
     is_name: bool = False
+    is_whole: bool = False
     is_repeated: bool = False
     begins_part: bool = False
 
@@ -61,7 +63,13 @@ def grid_of(table: Table) -> Grid:
     """Return a table of names and numbers as a grid, without the columns that are empty in every row."""
     columns_shown = [at for at in range(len(table.headings)) if at < table.labels or any(row[at] for row in table.rows)]
     columns = tuple(
-        Column(table.headings[at], is_name=at < table.labels, begins_part=at in table.breaks) for at in columns_shown
+        Column(
+            table.headings[at],
+            is_name=at < table.labels,
+            is_whole=table.headings[at] in WHOLE,
+            begins_part=at in table.breaks,
+        )
+        for at in columns_shown
     )
     rows = tuple(tuple(Cell(row[at]) for at in columns_shown) for row in table.rows)
     return Grid(table.title, columns, rows, table.note)
@@ -72,7 +80,8 @@ def grid_text(grid: Grid, width: int, paint: Paint = plain) -> str:
     natural = _widths(grid)
     parts, name_width = _layout(grid, natural, max(width, NARROWEST))
     widths = [
-        min(cells, name_width) if column.is_name else cells for column, cells in zip(grid.columns, natural, strict=True)
+        min(cells, name_width) if column.is_name and not column.is_whole else cells
+        for column, cells in zip(grid.columns, natural, strict=True)
     ]
     names = _short_names(grid, widths)
     blocks = ["\n".join(_lines(grid, part, widths, names, paint)) for part in parts]
@@ -93,7 +102,7 @@ def _widths(grid: Grid) -> list[int]:
 
 def _layout(grid: Grid, widths: Sequence[int], width: int) -> tuple[list[list[int]], int]:
     """Return the columns of each part, and how wide names may be."""
-    names = [at for at, column in enumerate(grid.columns) if column.is_name]
+    names = [at for at, column in enumerate(grid.columns) if column.is_name and not column.is_whole]
     repeated = [at for at, column in enumerate(grid.columns) if column.is_repeated or column.is_name]
     others = [at for at in range(len(grid.columns)) if at not in repeated]
     name_widths = [widths[at] for at in names]

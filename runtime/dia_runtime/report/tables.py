@@ -32,7 +32,8 @@ from dia_runtime.scoring.results import (
 SKIP_HEADINGS = ("all skipped", "some skipped")
 SKIP_NOTE = """\
 n: number of items.
-correct to error: numbers of questions, each counted once; the flags after them may apply to any of these.
+The columns from correct to error are numbers of questions, each counted once; the flags after them may apply to any of
+these.
 all skipped, some skipped: numbers of items of which a model skipped all instances, or some but not all."""
 SKIP_NOTE_OVER_ATTEMPTS = (
     SKIP_NOTE.replace("questions", "attempts").replace("items", "questions").replace("instances", "attempts")

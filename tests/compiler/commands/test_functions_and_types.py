@@ -82,12 +82,23 @@ def test_a_group_is_listed_and_names_are_shown_next_to_unknown_ones(capsys: pyte
     ("name", "help"),
     [
         ("regex", "functions whose descriptions have this word: matches"),
-        ("csv", "functions whose descriptions have this word: read_csv"),
+        ("csv", "similar names: read_csv"),
         ("hamming_distance", "did you mean `hamming`?"),
         ("NEXT_PRIME", "did you mean `next_prime`?"),
         ("quokka", "`dia functions` lists all"),
+        ("rjust", "use `pad_left(text, width)`"),
     ],
 )
 def test_words_of_descriptions_lead_to_functions(name: str, help: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["functions", name]) == 2
     assert f"help: {help}\n" in capsys.readouterr().err
+
+
+def test_functions_that_share_a_word_of_the_name_come_before_descriptions(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["functions", "pad"]) == 2
+    help = "help: similar names: pad_left, pad_right; functions whose descriptions have this word: keccak256, "
+    assert help in capsys.readouterr().err
+    assert run(["functions", "integer"]) == 2
+    assert (
+        "help: use `floor(x)` for a number, or `from_base(text, 10)` for a text; functions " in capsys.readouterr().err
+    )

@@ -142,8 +142,10 @@ def _reversal(compared: Comparison, pair: Pair, figures: tuple[str, str]) -> Ran
     head = compared.head(pair if leads else (pair[1], pair[0]))
     if not len(first):
         return {**head, "order": [None, None], "both": None}
-    shares: list[float | None] = [float((first > 0).mean()), float((second < 0).mean())]
-    return {**head, "order": shares, "both": float(((first > 0) & (second < 0)).mean())}
+    # a tie counts half, as in `differences`
+    holds_first, holds_second = numpy.heaviside(first, 0.5), numpy.heaviside(-second, 0.5)
+    shares: list[float | None] = [float(holds_first.mean()), float(holds_second.mean())]
+    return {**head, "order": shares, "both": float((holds_first * holds_second).mean())}
 
 
 def skip_agreement(compared: Comparison, intervals: Intervals) -> list[SkipAgreement]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 import numpy
 from dia_runtime.scoring.intervals import LEVEL, SHARES, standard_error
@@ -70,24 +72,39 @@ def bound_of(aggregate: Aggregate, intervals: Intervals) -> list[float] | None:
     Each end of the interval is a quantile of the items' weighted mean, to which one item at that end of the range is
     added; the weights follow a Dirichlet distribution. This is the bound of Learned-Miller and Thomas (A new confidence
     interval for the mean of a bounded random variable, 2019). If all items have the same value, and it is an end of the
-    range, it is the interval of Clopper and Pearson (1934).
+    range, it is the interval of Clopper and Pearson (1934), computed exactly.
     """
     parts = [part for part in aggregate.parts if part.size]
     items = sum(part.times for part in parts)
     ends = aggregate.range.ends(items, intervals.points)
-    is_small = len(parts) * intervals.resamples <= CELLS
-    if intervals.method == "percentile" or ends is None or len({part.size for part in parts}) > 1 or not is_small:
+    if intervals.method == "percentile" or ends is None or len({part.size for part in parts}) > 1:
         return None
     factor = items if aggregate.is_sum else 1
-    values = numpy.array([factor * float(part.low) / part.size for part in parts])
-    times = numpy.array([part.times for part in parts])
-    at_an_end = max(int(times[numpy.abs(values - end) <= ROUNDING * factor].sum()) for end in ends)
-    if intervals.method != "bound" and items - at_an_end >= FEW:
+    # Items with the same value count together, whatever their verdicts: equal values have equal intervals.
+    items_of: Counter[Fraction] = Counter()
+    for part in parts:
+        items_of[Fraction(part.low) / part.size] += part.times
+    values = numpy.array([factor * float(value) for value in sorted(items_of)])
+    times = [items_of[value] for value in sorted(items_of)]
+    at_ends = [int(numpy.array(times)[numpy.abs(values - end) <= ROUNDING * factor].sum()) for end in ends]
+    is_needed = intervals.method == "bound" or items - max(at_ends) < FEW
+    if not is_needed or len(times) * intervals.resamples > CELLS:
         return None
-    weights = dirichlet_weights(tuple(times.tolist()), intervals.resamples, intervals.seed)
+    if sum(at_ends) == items:
+        return _clopper_pearson(at_ends, ends)
+    weights = dirichlet_weights(tuple(times), intervals.resamples, intervals.seed)
     means = weights[:, :-1] @ values
     low, high = (means + weights[:, -1] * end for end in ends)
     return [float(numpy.quantile(low, SHARES[0])), float(numpy.quantile(high, SHARES[1]))]
+
+
+def _clopper_pearson(at_ends: Sequence[int], ends: Ends) -> list[float]:
+    """Return the interval of the mean of items that are all at one of two ends, some at each."""
+    from scipy.special import betaincinv
+
+    low, high = at_ends
+    shares = betaincinv(high, low + 1, SHARES[0]), betaincinv(high + 1, low, SHARES[1])
+    return [ends[0] + float(share) * (ends[1] - ends[0]) for share in shares]
 
 
 def interval_of_one_value(value: float, ends: Ends | None, items: int) -> list[float] | None:

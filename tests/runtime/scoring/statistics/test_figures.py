@@ -206,7 +206,16 @@ def test_the_bound_of_a_share_of_items_is_that_of_clopper_and_pearson(number: in
     estimated = estimates({"conf": FIGURES["conf"].aggregate(tallies(rows))}, Intervals())["conf"]
     expected = binomtest(number - wrong, number).proportion_ci(method="exact")
     assert estimated["interval"] == "bound"
-    assert estimated["ci"] == pytest.approx([expected.low, expected.high], abs=0.012)  # quantiles of 10,000 draws
+    assert estimated["ci"] == pytest.approx([expected.low, expected.high])
+
+
+@pytest.mark.parametrize("name", ["rs", "trad_score", "pass_at_k", "conf"])
+def test_equal_values_have_equal_bounds_whatever_the_verdicts(name: str) -> None:
+    known, figure = Intervals(points=PointRange(-1.0, 1.0)), FIGURES[name]
+    rows = [["correct", *["wrong"] * 4], *[["wrong"] * 5] * 3]
+    others = [["correct", "unparsed", *["wrong"] * 3], ["unparsed"] * 5, ["wrong"] * 5, ["unparsed", *["wrong"] * 4]]
+    ends = [estimates({name: figure.aggregate(tallies(entry))}, known)[name]["ci"] for entry in (rows, others)]
+    assert ends[0] is not None and ends[0] == ends[1]
 
 
 @pytest.mark.parametrize("name", ["rs", "trad_score", "idk_score", "nms", "conf"])
