@@ -546,7 +546,9 @@ def missing_from_exporter(name: str, exporter: Any) -> list[str]:
         lacking.append(f"{GENERATE}: docs/reference/commands.md lacks it")
     source = inspect.getsource(sys.modules[type(exporter).__module__])
     page = " ".join(content(ROOT / "docs" / "howto" / "export.md").split())
-    unsealed = page.partition("bundle can be exported without its answers to ")[2].partition("; the other targets need")[0]
+    unsealed = page.partition("bundle can be exported without its answers to ")[2].partition(
+        "; the other targets need"
+    )[0]
     if "questions_and_answers(" in source and f"`{name}`" not in unsealed:
         lacking.append("name it in docs/howto/export.md among the targets that need no answers")
     if not re.search(rf"[\"']{name}[\"']", sources("tests/runtime/integrations", "*.py")):

@@ -20,7 +20,7 @@ import pytest
 import yaml
 from dia_compiler.authoring.preview import preview
 from dia_compiler.commands.cli import run
-from dia_compiler.pipeline.api import check_specs
+from dia_compiler.pipeline.api import check_specs, compile
 from dia_language.workers.fork_server import CAN_FORK
 from helpers.failures import refused_call
 from helpers.places import ROOT
@@ -472,3 +472,16 @@ def test_a_check_of_slow_instances_shows_how_far_it_is(bench: Path, monkeypatch:
     counts: set[int] = set()
     check_specs([spec], k=5, on_progress=lambda _, done, total: counts.add(done))
     assert counts - {0, 5}, "progress is reported before a whole batch of rows is made"
+
+
+def test_a_template_of_many_items_is_reported_once_with_all_its_questions(tmp_path: Path) -> None:
+    (tmp_path / "benchmark.yaml").write_text("language: 2\nbenchmark: items\n")
+    (tmp_path / "sums.yaml").write_text(
+        "template: sums\ntitle: Sums\nparams: {a: {type: integer, min: 1, max: 90}, b: {type: integer, min: 1, max: 99}}\n"
+        "each: a\nanswer: {value: a + b, type: integer}\nprompt: What is {{ a }} + {{ b }}?\n"
+    )
+    calls: list[tuple[int, int]] = []
+    compile(
+        [tmp_path], k=5, out=tmp_path / "out", jobs=1, on_progress=lambda _, done, total: calls.append((done, total))
+    )
+    assert [call for call in calls if call[0] == call[1]] == [(450, 450)]

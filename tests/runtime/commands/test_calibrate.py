@@ -513,3 +513,15 @@ def test_a_check_that_the_data_do_not_allow_is_named(call: Call) -> None:
     Path("t.csv").write_text("model,a,b,c\nx,1,0,0\ny,0,1,0\nz,0,0,1\n", encoding="utf-8")
     code, _, err = call("calibrate", "t.csv", "--check", "partial-credit")
     assert code == 0 and "the check `partial-credit` was not possible with these data" in err
+
+
+def test_an_estimate_at_its_lower_limit_is_marked(call: Call) -> None:
+    rows = [
+        "a" + ",1,0" * 8,
+        "b" + ",0,1" * 8,
+        "c" + ",1,1,0,0" * 4,
+        "d" + ",0,0,1,1" * 4,
+    ]  # two of four solve each item
+    Path("t.csv").write_text("\n".join(["model," + ",".join(f"i{at}" for at in range(16)), *rows]), encoding="utf-8")
+    out = call("calibrate", "t.csv", "-o", "b.json", "--check", "none")[1]
+    assert re.search(r"normal distribution of difficulties: standard deviation +0\.0200 \(lower limit\)\n", out)

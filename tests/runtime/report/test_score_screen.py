@@ -276,3 +276,22 @@ def test_a_terminal_gets_colour_unless_it_asks_for_none(scored: str, no_color: s
         assert process.wait() == 0
     os.close(master)
     assert (b"\x1b[" in printed) is is_coloured and b"oracle" in printed
+
+
+def test_names_of_figures_stay_whole_while_those_of_models_are_shortened() -> None:
+    names = [f"openrouter/meta-llama/llama-4-scout-{size}b-16e-instruct" for size in (17, 109)]
+    rows = tuple((*names, figure, "0.1234") for figure in ("correct %", "abstention score %"))
+    text = grid_text(grid_of(Table("Pairs", ("first", "second", "figure", "SE %"), rows, 3)), 70)
+    assert "abstention score %" in text and "..." in text
+    assert max(map(displayed_width, text.splitlines())) <= 70
+
+
+@pytest.mark.parametrize(("p", "is_noted"), [(0.0828, True), (0.0312, False)])
+def test_an_interval_without_0_and_a_large_p_are_explained(p: float, is_noted: bool) -> None:
+    pair: Any = {
+        "figure": "trad_score", "models": ["a", "b"], "items": 20, "p": p, "p_holm": p, "order": 0.98,
+        "difference": {"value": -0.075, "se": 0.04, "ci": [-0.195, -0.01]},
+    }  # fmt: skip
+    screen = score_screen(result(model("a", 1.0), model("b", 2.0), comparisons=[pair]), has_notes=False)
+    note = "With few items, an interval may exclude 0 although p is 0.05 or more. Then rely on p."
+    assert screen.endswith(f"\n\n{note}\n") == is_noted
