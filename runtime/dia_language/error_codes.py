@@ -147,7 +147,7 @@ CODES: dict[str, tuple[str, str]] = {
     "E312": (
         "template feature that is not supported",
         "Arithmetic, decimals, methods, `set`, `include`, `{% macro %}` and `is` tests are not supported in templates, "
-        "and a template has at most 100,000 characters. Compute values under `let`.",
+        "and a template has at most 100,000 characters. Compute values under `let`, and declare macros under `macros`.",
     ),
     "E313": (
         "macro in `accept_if`",

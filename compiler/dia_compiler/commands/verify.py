@@ -32,7 +32,7 @@ def command(
     allow_programs: str,
     as_json: bool,
 ) -> int:
-    """Verify that no byte of a bundle was changed, removed or added; `provenance.json` is not covered.
+    """Verify that no byte of a bundle was changed, removed or added, except in `provenance.json` and `signature.json`.
 
     Reports whether the bundle is complete (every listed file is there, and no other) and valid (every digest matches),
     and names each file that differs from the manifest. A bundle packed by `dia pack` is verified without unpacking it

@@ -85,8 +85,8 @@ class CalibrateOptions:
     choices=METHODS,
     help="Estimation method. mml-items: marginal maximum likelihood, which estimates the abilities and integrates "
     "over a distribution of the items' difficulties. mml-persons: the usual one, which estimates the difficulties and "
-    "integrates over a distribution of abilities. cml: conditional. jml: joint. Default: mml-items; "
-    "jml with --bias-correction trials, or if the cells of a table are shares of correct replies, not only 0 and 1.",
+    "integrates over a distribution of abilities. cml: conditional. jml: joint. Default: mml-items, "
+    "but jml if --bias-correction trials is given, or if a table has shares of correct replies, not only 0 and 1.",
 )
 @choice_option(
     "--eliminate",

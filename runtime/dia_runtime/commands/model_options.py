@@ -48,7 +48,7 @@ OPTIONS = (
     option(
         "--concurrency",
         type=IntRange(1, 1024),
-        help="Parallel requests (default 16), or copies of a program (default 1).",
+        help="Parallel requests, or copies of a program. Default: 16 requests, 1 copy; for `dia place`, 4 of either.",
     ),
     option("--retries", type=IntRange(0, 100), default=6, show_default=True, help="Retries after a failed request."),
     option(

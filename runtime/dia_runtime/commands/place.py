@@ -89,7 +89,7 @@ class PlaceOptions:
     type=IntRange(1, 1000),
     default=1,
     show_default=True,
-    help="Questions for each item, with a bank of templates.",
+    help="Questions asked of each template, if the bank was calibrated with `--items templates`.",
 )
 @choice_option("--method", choices=["eap", "map", "wle"], default="eap", help="Estimator of the ability.")
 @choice_option(
@@ -120,10 +120,10 @@ class PlaceOptions:
 def command(options: PlaceOptions, model_arguments: ModelArguments) -> int:
     """Estimate a model's ability on a bank from the most informative questions.
 
-    The questions come from the bundle that the bank was calibrated on. The replies so far decide which one comes
-    next, until the standard error is small enough, the budget is spent or all items have been asked. The replies are
-    stored in a run; to resume an interrupted placement, repeat the command. With --replay, recorded replies are used in
-    the order in which they would have been requested.
+    The questions come from the bundle that the bank was calibrated on (if its items are templates, from any bundle of
+    these). The replies so far decide which one comes next, until the standard error is small enough, the budget is
+    spent or all items have been asked. The replies are stored in a run; to resume an interrupted placement, repeat the
+    command. With --replay, recorded replies are used in the order in which they would have been requested.
 
     \b
     Example:

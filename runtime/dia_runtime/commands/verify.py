@@ -68,7 +68,7 @@ class VerificationFacts(TypedDict):
 )
 @json_option
 def command(bundle: Path, expect: str | None, public_key: Path | None, as_json: bool) -> int:
-    """Verify that no byte of a bundle has changed; `provenance.json` is not covered.
+    """Verify that no byte of a bundle has changed, except in `provenance.json` and `signature.json`.
 
     Reports whether the bundle is complete (every listed file exists, and no other) and valid (every digest matches),
     and lists the files that differ from the manifest. A packed bundle need not be unpacked first. Exit code 3 if
