@@ -21,6 +21,7 @@ from dia_compiler.distribute.task import TemplateJob, apply_limits
 from dia_compiler.freeze.bundle_plan import BundlePlan
 from dia_compiler.freeze.output import CompileOptions, scratch_folder
 from dia_compiler.generate.bundle_rows import RoundTrip
+from dia_compiler.generate.draw import value_text
 from dia_compiler.generate.examples import check_examples
 from dia_compiler.generate.expand import Expansion, Instance
 from dia_compiler.generate.expansions import expansion_of
@@ -30,9 +31,9 @@ from dia_compiler.pipeline.phases import SpecFaults, job_of
 from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_language.confinement.permission import NO
 from dia_language.counts import counted
-from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, LanguageError, did_you_mean, visible
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, did_you_mean, visible
 from dia_language.numbers.radix import integer_text
-from dia_language.numbers.values import Entry, Value, kind_of, plain
+from dia_language.numbers.values import Entry, Value
 from dia_language.workers.pool import SECONDS, ForkingPool, Positions, Task
 
 SHOWN = 3
@@ -304,16 +305,3 @@ def shown_instance(instance: Instance, seconds: float) -> Shown:
             for attachment in instance.attachments
         ),
     )
-
-
-def value_text(value: Value) -> str:
-    """Return a value as people read it."""
-    try:
-        return plain(value)
-    except LanguageError:
-        if isinstance(value, bytes):
-            return value.hex()
-        if isinstance(value, Entry):
-            fields = ", ".join(f"{name}: {value_text(part)}" for name, part in value.values.items())
-            return f"{value.name}({fields})"
-        return f"[{', '.join(map(value_text, value))}]" if isinstance(value, list) else f"({kind_of(value)})"

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 @click.command("compile")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--k", default=5, show_default=True, metavar="N",
-              help="Number of instances of every item, unless its template sets `instances`. A template is one item, or "
-              "several with `each`.")  # fmt: skip
+              help="Number of instances of every item, unless its template sets `instances`. A template is one item, "
+              "or several with `each`.")  # fmt: skip
 @click.option(
     "--seed",
     metavar="TEXT",

@@ -30,7 +30,7 @@ from dia_compiler.types.ranks import permutation
 from dia_language.budgets import note_spent, spent
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
 from dia_language.expressions.expressions import CompiledExpression
-from dia_language.numbers.values import Value, kind_of, plain
+from dia_language.numbers.values import Entry, Value, kind_of, plain
 from dia_language.workers.heartbeat import begin_search, end_evaluation, end_search, note_failure
 
 SHOWN_PARAMETERS = 200  # characters
@@ -398,7 +398,7 @@ class Drawing:
 
         A message such as "`next_prime` needs an integer as `n`" names an argument. A parameter may have the same name.
         """
-        values = {name: printed(scope[name]) for name in self.prepared.makers if name in scope}
+        values = {name: value_text(scope[name]) for name in self.prepared.makers if name in scope}
         for most in SHOWN_VALUE:
             text = ", ".join(f"{name} = {cut(value, most)}" for name, value in values.items())
             if len(text) <= SHOWN_PARAMETERS:
@@ -409,12 +409,17 @@ class Drawing:
         return f" (where {whose}{text})" if text else ""
 
 
-def printed(value: Value) -> str:
-    """Return the value as messages show it, or what kind it is if it has no text."""
+def value_text(value: Value) -> str:
+    """Return a value as people read it."""
     try:
         return plain(value)
     except LanguageError:
-        return f"({kind_of(value)})"
+        if isinstance(value, bytes):
+            return value.hex()
+        if isinstance(value, Entry):
+            fields = ", ".join(f"{name}: {value_text(part)}" for name, part in value.values.items())
+            return f"{value.name}({fields})"
+        return f"[{', '.join(map(value_text, value))}]" if isinstance(value, list) else f"({kind_of(value)})"
 
 
 def cut(text: str, most: int = 80) -> str:

@@ -9,7 +9,7 @@ from dia_compiler.analyze.domains import Maker, Scope, compile_datum
 from dia_compiler.analyze.items import Item
 from dia_compiler.generate.bundle_rows import answer_record
 from dia_compiler.generate.catalog_examples import check_entry_examples
-from dia_compiler.generate.draw import printed
+from dia_compiler.generate.draw import value_text
 from dia_compiler.generate.expand import Draft, Expansion, Instance
 from dia_compiler.parse.model import Datum, Example
 from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, derived
@@ -134,7 +134,7 @@ def _failed_condition(expansion: Expansion) -> str:
         return "no values can be drawn for the other parameters of the example"
     code, scope = expansion.drawing.last_failure
     names = dict.fromkeys(use.name for use in code.parsed.names if use.name in scope)
-    values = ", ".join(f"{name} = {printed(scope[name])}" for name in names)
+    values = ", ".join(f"{name} = {value_text(scope[name])}" for name in names)
     text = " ".join(code.parsed.source.text.split())
     return f"the example's parameters do not satisfy `{text}`" + (f": {values}" if values else "")
 

@@ -315,6 +315,8 @@ def _help_for_list(node: Sequence, path: Path) -> str | None:
 def _help_for_kind(node: Scalar, kinds: list[str], path: Path, pattern: str) -> str | None:
     """Return how to write the value of a scalar as the expected kind."""
     key = str(path[0]) if path[:1] in (("params",), ("lists",)) else str(path[-1:])
+    if kinds == ["a number"] and set(node.text) & set("/*="):
+        return "write a decimal, such as -0.5: expressions are not allowed here"
     if kinds == ["text"]:
         return _pattern_words(pattern)[1] if pattern else f'quote it: "{node.text}"'
     if "a mapping" not in kinds:

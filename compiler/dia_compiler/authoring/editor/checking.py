@@ -9,10 +9,10 @@ from pathlib import Path
 
 from dia_compiler.analyze.check import Checked, check
 from dia_compiler.analyze.prepare import prepare
-from dia_compiler.authoring.preview import value_text
 from dia_compiler.distribute.gather import GatheredRows
 from dia_compiler.distribute.task import TemplateJob, apply_limits
 from dia_compiler.freeze.output import CompileOptions
+from dia_compiler.generate.draw import value_text
 from dia_compiler.generate.expansions import expansion_of
 from dia_compiler.parse.discover import BENCHMARK_FILE, Folder, folder_of_file
 from dia_compiler.parse.kept_nodes import KeptNodes

@@ -15,7 +15,7 @@ from dia_compiler.analyze.items import Item
 from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.settings import seed_of
 from dia_compiler.analyze.worker_resources import WorkerResources
-from dia_compiler.authoring.preview import sample_of, shown_instance, value_text
+from dia_compiler.authoring.preview import sample_of, shown_instance
 from dia_compiler.authoring.session_preview import truth_reads
 from dia_compiler.authoring.studio.attachments import attachment_view
 from dia_compiler.authoring.studio.readings import chains_of, readings, spellings
@@ -25,6 +25,7 @@ from dia_compiler.freeze.bundle_plan import BundlePlan
 from dia_compiler.freeze.output import CompileOptions, scratch_folder
 from dia_compiler.generate.asset_builder import Artefact
 from dia_compiler.generate.bundle_rows import RoundTrip, answer_record, question_record
+from dia_compiler.generate.draw import value_text
 from dia_compiler.generate.examples import check_examples
 from dia_compiler.generate.expand import Draft, Expansion, Instance
 from dia_compiler.generate.expansions import expansion_of

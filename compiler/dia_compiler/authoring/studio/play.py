@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from dia_compiler.authoring.preview import value_text
+from dia_compiler.generate.draw import value_text
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, visible
 from dia_language.workers.pool import WorkerBug
 from dia_runtime.bundle.session_records import SUBJECT, roles_in
