@@ -76,7 +76,8 @@ def command(
     over = sum(one.is_over for one in shortcuts)
     refused = sum(one.is_over and reason_of(one, result) is None for one in shortcuts)
     if not as_json:
-        echo(f"{counted(len(shortcuts), 'template')} probed, {over} over the limit, {over - refused} of them allowed")
+        allowed = f", {over - refused} of them allowed" if over else ""
+        echo(f"{counted(len(shortcuts), 'template')} probed, {over} over the limit{allowed}")
         for line in skipped_lines(result.skipped):
             echo(line)
     return 1 if refused else 0

@@ -37,9 +37,9 @@ def search(start: Value, moves: Function, goal: Function) -> list[Value]:
     `moves` is a function that takes a state and returns the list of the next states; `goal` takes a state and returns
     true or false. The number of moves is the length of the path minus 1. If there are several shortest paths, the
     result follows the order of the lists that `moves` returns. If no state that can be reached is a goal, the result is
-    the empty list. Uses breadth-first search. A state costs 20 steps, or more if it has over 16 characters or items.
-    Raises an error (E502) if the search takes more steps than the template allows. Source: Moore, Proceedings of the
-    International Symposium on the Theory of Switching (1959).
+    the empty list. Uses breadth-first search. A state costs 20 steps, and a move 1, or more if its state has over 16
+    characters or items. Raises an error (E502) if the search takes more steps than the template allows. Source: Moore,
+    Proceedings of the International Symposium on the Theory of Switching (1959).
 
     Examples:
         search(60, divisors, is_prime) -> [60, 2]

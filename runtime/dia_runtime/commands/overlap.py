@@ -35,7 +35,7 @@ from dia_runtime.commands.terminal import echo
 )
 @json_option
 def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int, least: float, as_json: bool) -> int:
-    """Find questions of a bundle that also occur in validation sets.
+    """Find questions of a bundle that also occur in other question sets, such as a validation set.
 
     A SET is a bundle, a JSON Lines file, or a text file with one text per line. The questions' own texts are compared,
     without the wrapper and the instructions of the answer format. A question counts as found if a text contains it, or

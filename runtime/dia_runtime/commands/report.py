@@ -65,7 +65,7 @@ class ReportOptions(GradingOptions):
     choices=["paper", "dia-bench"],
     help="paper: grade as the evaluator published with each study (chain compat), count errors as wrong, and for "
     "conversations of the Self-Execution Benchmark, show its figures. dia-bench: grade as the text of the DIA-Bench "
-    "paper says, unlike its evaluator (chain strict), and count errors as wrong.",
+    "paper says (chain strict), which its evaluator does not do, and count errors as wrong.",
 )
 @click.option(
     "--bank",

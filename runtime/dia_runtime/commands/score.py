@@ -134,7 +134,7 @@ class ScoreOptions(GradingOptions):
     choices=["paper", "dia-bench"],
     help="paper: grade as the evaluator published with each study (chain compat), count errors as wrong, and for "
     "conversations of the Self-Execution Benchmark, add its figures. dia-bench: grade as the text of the DIA-Bench "
-    "paper says, unlike its evaluator (chain strict), and count errors as wrong.",
+    "paper says (chain strict), which its evaluator does not do, and count errors as wrong.",
 )
 @choice_option(
     "--ensemble",

@@ -41,7 +41,9 @@ class Feature:
     def title(self) -> str:
         """Return the feature as tables print it."""
         whose = f"{self.template}." if self.template else ""
-        tails = {"logarithm": " (log)", "length": " (length)", "value": f" = {self.level}", "bend": " (squared)"}
+        read = {"logarithm": "log", "length": "length"}
+        squared = ", ".join(filter(None, (read.get(self.level or ""), "squared")))
+        tails = {"logarithm": " (log)", "length": " (length)", "value": f" = {self.level}", "bend": f" ({squared})"}
         prefix = f"{self.how} " if self.how in ("skill", "template") else whose
         return f"{prefix}{self.name}{tails.get(self.how, '')}"
 

@@ -20,7 +20,7 @@ VARIANTS_LEGEND = "The figures do not include variants (the same instances in ot
 REPLIES_LEGEND = """\
 Below are the replies that the chains read differently. For each chain: the answer that it read (- for none), the step
 of the chain that found it (docs/reference/types.md describes the steps), and the verdict. The line after | is the
-reply, with / for line breaks, and [...] for the middle of a long reply."""
+reply, with \\n for line breaks, and [...] for the middle of a long reply."""
 
 
 def as_plain(result: AuditResult) -> str:
@@ -40,7 +40,8 @@ def _reply(row: AuditedReply) -> str:
     for chain, reading in row["readings"].items():
         text, step, verdict = _parts(reading)
         lines.append(f"  {chain:{width}}  {visible(text):{widths[0]}}  {visible(step):{widths[1]}}  {verdict}")
-    return "\n".join([*lines, f"  | {visible(row['reply'] or '').replace(chr(10), ' / ')}", ""])
+    reply = visible(row["reply"] or "").replace("\n", r"\n")
+    return "\n".join([*lines, f"  | {reply}", ""])
 
 
 def _parts(reading: Reading) -> tuple[str, str, str]:

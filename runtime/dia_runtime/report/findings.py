@@ -14,6 +14,7 @@ from dia_runtime.formats.base import RULES, STANDARD
 from dia_runtime.grading.flags import FLAGS, NO_CALLS_ADVICE, REPLY_FLAGS
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.screens import shortened
+from dia_runtime.scoring.figures import FIGURES
 from dia_runtime.scoring.results import ALPHA, Block, Model, Respondent, Score, figure_of, is_clear, respondents
 from dia_runtime.store.error_causes import versions_text
 
@@ -126,7 +127,8 @@ def _uncertain_order(result: Score) -> Iterator[str]:
         return
     ranks = _joined([f"{first}-{last}" for first, last in groups])
     if compared:
-        yield f"The order within ranks {ranks} is uncertain: p (Holm) of neighbours is {ALPHA} or more."
+        figure = FIGURES["rs"].label_at(result["k"])
+        yield f"The order within ranks {ranks} is uncertain: p (Holm) for {figure} of neighbours is {ALPHA} or more."
         return
     hint = "" if result["comparisons"] else ": `--compare` tests each pair of models on the same questions"
     yield (

@@ -33,6 +33,10 @@ frontier: admitted, and no other admitted filter is at least as good in both kep
 PLACES_NOTE = """\
 right, of: number of correct replies, and of all replies.
 z: infit and outfit as standard normal deviates."""
+EFFECTS_NOTE = """\
+logits: how much harder items are with this skill, of this template, with this word instead of the most common one, or
+for each standard deviation of this number, length or logarithm. The constant is the difficulty of an item with average
+numbers, the most common words, and none of these skills and templates."""
 ERROR_NOTE = """\
 error: how far the true difficulties of single new instances scatter around the predicted ones (standard deviation).
 shared SE: standard error of the template's predictions as a whole, in addition: all of them may be too high or too low.
@@ -118,7 +122,8 @@ def _number(value: float | None, places: int) -> str:
 
 def _limited(value: float | None, least: float, places: int) -> str:
     """Return the estimate; marked if it is the smallest that the estimation allows."""
-    return _number(value, places) + (" (lower limit)" if value is not None and value <= least * (1 + 1e-6) else "")
+    is_smallest = value is not None and value <= least * (1 + 1e-6)
+    return _number(value, places) + (" (the smallest that is tried)" if is_smallest else "")
 
 
 def _summary(result: CalibrationResult) -> Table:
@@ -343,7 +348,7 @@ def explain_tables(result: ExplanationResult) -> list[Table]:
     )
     title = "Effects on difficulty"
     tables = [
-        Table(title, ("feature", "logits", "95 %"), effects, 1),
+        Table(title, ("feature", "logits", "95 %"), effects, 1, note=EFFECTS_NOTE),
         Table("Quality of the explanation", ("", "value"), rows, 1),
     ]
     entries = [*result.templates, *([] if result.new_templates is None else [result.new_templates])]

@@ -515,7 +515,7 @@ def test_a_check_that_the_data_do_not_allow_is_named(call: Call) -> None:
     assert code == 0 and "the check `partial-credit` was not possible with these data" in err
 
 
-def test_an_estimate_at_its_lower_limit_is_marked(call: Call) -> None:
+def test_an_estimate_at_its_smallest_value_is_marked(call: Call) -> None:
     rows = [
         "a" + ",1,0" * 8,
         "b" + ",0,1" * 8,
@@ -524,4 +524,6 @@ def test_an_estimate_at_its_lower_limit_is_marked(call: Call) -> None:
     ]  # two of four solve each item
     Path("t.csv").write_text("\n".join(["model," + ",".join(f"i{at}" for at in range(16)), *rows]), encoding="utf-8")
     out = call("calibrate", "t.csv", "-o", "b.json", "--check", "none")[1]
-    assert re.search(r"normal distribution of difficulties: standard deviation +0\.0200 \(lower limit\)\n", out)
+    assert re.search(
+        r"normal distribution of difficulties: standard deviation +0\.0200 \(the smallest that is tried\)\n", out
+    )

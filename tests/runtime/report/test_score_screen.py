@@ -166,7 +166,7 @@ def test_neighbours_that_are_compared_are_uncertain_by_their_p() -> None:
         {"figure": "rs", "models": [f"m{at}", f"m{at + 1}"], "p_holm": p_holm} for at, p_holm in ((0, 0.3), (1, 0.01))
     ]
     (order,) = findings({**result(*models), "comparisons": pairs})
-    assert order == "The order within ranks 1-2 is uncertain: p (Holm) of neighbours is 0.05 or more."
+    assert order == "The order within ranks 1-2 is uncertain: p (Holm) for RS@5 of neighbours is 0.05 or more."
 
 
 def test_names_that_differ_at_their_beginning_stay_different() -> None:
