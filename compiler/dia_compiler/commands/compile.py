@@ -135,8 +135,7 @@ def _print_bundle(bundle: FrozenBundle) -> None:
     for item in bundle.left_out:
         echo(f"left out of {bundle.benchmark}: {item['template']} needs {item['why']}", err=True)
     echo(f"{bundle.path.as_posix()}")
-    questions, templates = counted(bundle.questions, "question"), counted(bundle.templates, "template")
-    echo(f"  {questions} of {templates}")
+    echo(f"  {bundle.contents}")
     if facts := predictions(bundle.path):
         for line in prediction_lines(facts):
             echo(line)

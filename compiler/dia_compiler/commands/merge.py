@@ -76,8 +76,7 @@ def _print(frozen: FrozenBundle, as_json: bool) -> None:
     if as_json:
         echo(json.dumps({"bundle": frozen.as_json(), "run": None}, indent=2))
         return
-    questions, templates = counted(frozen.questions, "question"), counted(frozen.templates, "template")
-    echo(f"{frozen.path.as_posix()}\n  {questions} of {templates}")
+    echo(f"{frozen.path.as_posix()}\n  {frozen.contents}")
     echo(f"  digest {frozen.digest}")
 
 

@@ -154,7 +154,7 @@ class Gatherer:
         """Report the progress of the template. Rows equal the total only when it is over, as `share` is a guess."""
         if self.on_progress is not None:
             total = state.rows_done if state.is_over else max(state.job.share, state.rows_done + 1)
-            self.on_progress(state.job.template.name, state.rows_done, total)
+            self.on_progress(state.job.name, state.rows_done, total)
 
     def settle(self, state: _JobState) -> None:
         """Add finished chunks, in order, to the template's rows, and submit the next ones."""

@@ -57,6 +57,11 @@ class TemplateJob:
     last: int | None = None  # only instances from `first` on and below `last`, if the template can be divided
 
     @property
+    def name(self) -> str:
+        """The name of the template in messages: several benchmarks may have templates of one name."""
+        return f"{self.benchmark.name}/{self.template.name}"
+
+    @property
     def share(self) -> int:
         """How many of its instances are wanted."""
         return (self.k if self.last is None else self.last) - self.first

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dia_language.confinement.permission import NO
+from dia_language.counts import counted
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.atomic_output import make_private_folder, write_error
 from dia_runtime.bundle.manifest import NAME
@@ -65,6 +66,12 @@ class FrozenBundle:
     items: int
     questions: int
     left_out: tuple[dict[str, str], ...]
+
+    @property
+    def contents(self) -> str:
+        """The numbers of questions and templates in words, and that of items if templates have several."""
+        items = f" of {counted(self.items, 'item')}" if self.items != self.templates else ""
+        return f"{counted(self.questions, 'question')}{items} of {counted(self.templates, 'template')}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the entry that `dia compile --json` prints."""

@@ -311,7 +311,7 @@ class _RowStore:
         self.diagnostics.entries.extend(summary.warnings)
         self.tell_health(state.ready, state.job.k)
         if self.on_progress is not None:
-            self.on_progress(state.job.template.name, spool.rows, spool.rows)
+            self.on_progress(state.job.name, spool.rows, spool.rows)
 
     def remember(self, results: list[BundleResult]) -> None:
         """Keep the rows and the bundles in the cache, unless a file has changed since it was read."""

@@ -97,7 +97,7 @@ def killing(process: subprocess.Popen[bytes], after: int, name: str = "cubes") -
     """What kills the process as soon as so many instances are there."""
 
     def tell(template: str, done: int, total: int) -> None:
-        if template == name and done >= after and process.poll() is None:
+        if template.endswith(f"/{name}") and done >= after and process.poll() is None:
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
 
@@ -196,7 +196,7 @@ def test_ctrl_c_ends_a_local_cluster_and_leaves_nothing(tmp_path: Path) -> None:
         start_new_session=True,
     )
     assert process.stderr is not None
-    assert process.stderr.readline() == "holes: 20 questions\n"  # the cluster is at work
+    assert process.stderr.readline() == "demo/holes: 20 questions\n"  # the cluster is at work
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it, too
     assert process.communicate(timeout=SECONDS)[1] == "interrupted\n"
     assert process.returncode == 130 and not (tmp_path / "out").exists()
