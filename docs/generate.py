@@ -209,8 +209,8 @@ FORMATS_HEAD = (
     "how the answer is extracted from the reply. A *chain* is a sequence of extraction steps, of which the first that "
     "finds an answer counts; `dia score --chain` selects the chain. The tables below name the steps in brackets, as "
     "`dia audit` prints them. *Rules 2* apply to bundles made with version 2 of the language; older ones are read by "
-    "[rules 1](language.md#versions). By rules 2, standard and lenient ignore reasoning in `<think>` blocks, and "
-    "Markdown around the answer, such as `**131**` (except in the format `whole`); the tables do not repeat this. With "
+    "[rules 1](language.md#versions). By rules 2, standard and lenient ignore reasoning in `<think>` blocks and, "
+    "except in the format `whole`, Markdown around the answer, such as `**131**`; the tables do not repeat this. With "
     "`choices`, the format `letter` knows the letters of each instance and needs no `of`."
 )
 

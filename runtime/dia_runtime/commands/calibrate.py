@@ -375,5 +375,5 @@ def _place_of_extremes(what: str, result: CalibrationResult, options: CalibrateO
         return "left out (`--extreme drop`)"
     items_estimated = estimates_items(_estimation(options, panel), len(result.abilities), len(result.difficulties))
     if result.method != "jml" and (what == "model") == items_estimated and options.item_scores != "mle":
-        return f"placed on the scale by `--item-scores {options.item_scores}`; `--extreme-adjust` has no effect on them"
+        return f"placed on the scale by `--item-scores {options.item_scores}`"
     return "placed on the scale by `--extreme-adjust`"

@@ -100,8 +100,10 @@ def _text_lines(facts: DifferenceRecord) -> Iterator[str]:
         yield f"old {old['path']}\n    {old['digest']}"
         yield f"new {new['path']}\n    {new['digest']}"
         others = facts["questions_added"]["count"] + facts["questions_removed"]["count"]
-        same = ": those in both bundles are the same" if others and not facts["questions_changed"]["count"] else ""
-        yield f"questions {'are the same' if facts['same_questions'] else 'differ'}{same}"
+        if others and not facts["questions_changed"]["count"]:
+            yield "questions differ: some were added or removed, none changed"
+        else:
+            yield f"questions {'are the same' if facts['same_questions'] else 'differ'}"
     yield from _change_lines("answers changed, questions unchanged", facts["answers_changed_alone"])
     yield from _change_lines("answers and questions changed", facts["answers_changed"])
     both = facts["answers_changed"]["count"]

@@ -219,7 +219,8 @@ def command(options: ScoreOptions) -> int:
     if they are all correct.
 
     Labels for --by: category, domain, level, skill, variant, template, item, adversarial (what could mislead the
-    model), number (the number that a published benchmark gave the template), and those in the file of --labels.
+    model), number (the number that a published benchmark gave the template); and for models, those in the file of
+    --labels.
 
     \b
     Example:

@@ -52,10 +52,10 @@ def _compared(result: Score) -> Iterable[Table]:
         for entry in result["rank_changes"]
         for change in entry["changes"]
     ]
-    headings = ("ahead in first", "ahead in second", "first holds %", "second holds %", "both hold %")
+    headings = ("ahead by 1st", "ahead by 2nd", "1st order holds %", "2nd order holds %", "both hold %")
     title = (
-        "Pairs of models that two figures rank in opposite orders: the model that is ahead in the first figure and the "
-        "one ahead in the second, and in how many resamples each order holds"
+        "Pairs of models that two figures rank in opposite orders: the model that is ahead by each of the two figures, "
+        "and in how many resamples each order holds"
     )
     yield Table(title, ("figures", *headings), tuple(changes), 3)
     skips = [

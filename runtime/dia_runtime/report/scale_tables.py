@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -33,13 +34,16 @@ frontier: admitted, and no other admitted filter is at least as good in both kep
 PLACES_NOTE = """\
 right, of: number of correct replies, and of all replies.
 z: infit and outfit as standard normal deviates."""
-EFFECTS_NOTE = """\
-logits: how much harder items are with this skill, of this template, with this word instead of the most common one, or
-for each standard deviation of this number, length or logarithm. The constant is the difficulty of an item with average
-numbers, the most common words, and none of these skills and templates."""
+# How the name of a feature in the table shows what its effect is of, and what this is
+KINDS_OF_EFFECTS = {
+    r"skill .*": "with a skill",
+    r"template .*": "of a template",
+    r".* = .*": "with a word instead of the most common one",
+    r"(?!(skill|template) )(?!.* = ).*": "for each standard deviation of a number, logarithm, length or square",
+}
 ERROR_NOTE = """\
 error: how far the true difficulties of single new instances scatter around the predicted ones (standard deviation).
-shared SE: standard error of the template's predictions as a whole, in addition: all of them may be too high or too low.
+shared SE: standard error of a shift that all predictions for the template have in common; it comes on top of the error.
 instances can be chosen: by `dia compile` with `--success` or `--difficulty`."""
 STABILITY_NOTE = """\
 mean change: how far the difficulties move on average, in logits.
@@ -123,7 +127,7 @@ def _number(value: float | None, places: int) -> str:
 def _limited(value: float | None, least: float, places: int) -> str:
     """Return the estimate; marked if it is the smallest that the estimation allows."""
     is_smallest = value is not None and value <= least * (1 + 1e-6)
-    return _number(value, places) + (" (the smallest that is tried)" if is_smallest else "")
+    return _number(value, places) + (" or less" if is_smallest else "")
 
 
 def _summary(result: CalibrationResult) -> Table:
@@ -323,6 +327,15 @@ def link_tables(result: LinkResult) -> list[Table]:
     return [Table("Link", ("", "value"), rows, 1), Table("Items with the largest differences", headings, worst, 1)]
 
 
+def _effects_note(names: Sequence[str]) -> str:
+    """Return what the logits mean, for the kinds of features that occur."""
+    features = [name for name in names if name != "constant"]
+    kinds = [
+        words for pattern, words in KINDS_OF_EFFECTS.items() if any(re.fullmatch(pattern, name) for name in features)
+    ]
+    return f"logits: how much harder items are {', or '.join(kinds)}." if kinds else ""
+
+
 NEW_TEMPLATES = "(templates that the bank does not have)"
 
 
@@ -348,7 +361,13 @@ def explain_tables(result: ExplanationResult) -> list[Table]:
     )
     title = "Effects on difficulty"
     tables = [
-        Table(title, ("feature", "logits", "95 %"), effects, 1, note=EFFECTS_NOTE),
+        Table(
+            title,
+            ("feature", "logits", "95 %"),
+            effects,
+            1,
+            note=_effects_note([entry.name for entry in result.effects]),
+        ),
         Table("Quality of the explanation", ("", "value"), rows, 1),
     ]
     entries = [*result.templates, *([] if result.new_templates is None else [result.new_templates])]
@@ -364,7 +383,9 @@ def explain_tables(result: ExplanationResult) -> list[Table]:
     )
     headings = ("template", "items", "error", "shared SE", "instances can be chosen")
     if entries:
-        tables.append(Table("Predicted difficulty of new instances, logits", headings, qualities, 1, note=ERROR_NOTE))
+        tables.append(
+            Table("Errors of predicted difficulties of new instances, logits", headings, qualities, 1, note=ERROR_NOTE)
+        )
     slopes = tuple(
         (entry.model, _number(entry.slope, 2), f"{entry.ci[0]:.2f} to {entry.ci[1]:.2f}", pace_in_words(*entry.ci))
         for entry in sorted(result.slopes, key=lambda entry: -entry.slope)[:SHOWN_MODELS]

@@ -139,6 +139,9 @@ def test_the_words_are_these(tmp_path: Path, dia: Dia) -> None:
         "specs changed", "manifest",
     ]  # fmt: skip
     assert printed[-1] == "manifest: version 1.0.0 -> 2.0.0"
+    assert "questions differ: some were added or removed, none changed" in printed
+    bundle(tmp_path, "text", prompt="How much is {{ a }} + {{ b }}?")
+    assert "questions differ" in dia(tmp_path, "diff", "old/bundle", "text/bundle").stdout.splitlines()
 
 
 def test_shards_are_read_like_one_file(tmp_path: Path, dia: Dia) -> None:
