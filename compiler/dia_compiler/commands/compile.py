@@ -81,7 +81,7 @@ def command(
 
     A PATH is a benchmark's folder, a folder of such folders, or one template file. The same specs, seed and k give the
     same questions and answers on every machine, byte for byte; the printed digest identifies them. With --part,
-    compiles one of N parts, on any machine; `dia merge` joins them to the bundle that a compile without --part makes.
+    compiles one of N parts, on any machine. `dia merge` makes the parts into one bundle, the same as without --part.
 
     With --success (and --for or --ability), or with --difficulty, keeps only instances of the right predicted
     difficulty, and leaves out templates whose difficulty cannot be predicted well enough.

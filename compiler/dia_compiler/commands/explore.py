@@ -80,7 +80,13 @@ ENDINGS = {
     "does (DIA-Bench for the answer format xml, evaluate-idk for letter, the Self-Execution Benchmark for json and in "
     "conversations).",
 )  # fmt: skip
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder for the search.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder for the search. Default: build/explored/SPEC-MODEL.",
+)
 @model_options_except("seed")  # the search itself needs it
 @allow_programs
 @json_option

@@ -173,7 +173,7 @@ class CalibrateOptions:
     type=IntRange(0, 10_000),
     default=20,
     show_default=True,
-    help="Simulated data sets for the checks; at least 200 for monotone.",
+    help="Simulated data sets for the checks; monotone uses 200 if N is smaller.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of folds and simulations.")
 @choice_option(

@@ -29,7 +29,7 @@ COMMENTED = (".py", ".yaml", ".yml", ".toml")
 
 
 @click.command("export")
-@click.argument("bundle", type=PATH)
+@click.argument("bundle", metavar="BUNDLE_OR_RUN", type=PATH)
 @click.option("--to", "target", required=True, metavar="TARGET", help="Harness or format; plug-ins can add more.")
 @click.option(
     "--model",

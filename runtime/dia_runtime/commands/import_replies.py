@@ -86,7 +86,11 @@ class ImportOptions:
 )
 @click.option("--points", multiple=True, metavar="VERDICT=N", help="Points that the prompts stated. Repeatable.")
 @click.option(
-    "--model", "models", multiple=True, metavar="NAME", help="Name of the model: one for all files, or one for each."
+    "--model",
+    "models",
+    multiple=True,
+    metavar="NAME",
+    help="Name of the model: one for all files or, repeated, one for each file, in their order.",
 )
 @click.option(
     "--benchmark", metavar="NAME", default="imported", show_default=True, help="Name for the set of questions."

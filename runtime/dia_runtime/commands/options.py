@@ -67,7 +67,9 @@ def options_object(kind: type[Any], name: str = "options") -> Callable[[Callable
 runs_argument = click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=PATH)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 out_option = click.option("-o", "--out", type=PATH, help="Write the output to this file.")
-bundle_option = click.option("--bundle", type=PATH, help="Bundle with the answers, where the runs do not contain them.")
+bundle_option = click.option(
+    "--bundle", type=PATH, help="Bundle with the answers, where the runs lack them; in a report, also with the prompts."
+)
 chain_option = choice_option(
     "--chain",
     choices=["standard", "strict", "lenient", "compat"],

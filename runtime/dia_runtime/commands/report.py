@@ -63,7 +63,7 @@ class ReportOptions(GradingOptions):
 @choice_option(
     "--preset",
     choices=["paper", "dia-bench"],
-    help="paper: grade as the evaluator published with each study (chain compat), count errors as wrong, and for "
+    help="paper: grade as the published evaluator of each study does (chain compat), count errors as wrong, and for "
     "conversations of the Self-Execution Benchmark, show its figures. dia-bench: grade as the text of the DIA-Bench "
     "paper says (chain strict), which its evaluator does not do, and count errors as wrong.",
 )

@@ -132,7 +132,7 @@ class ScoreOptions(GradingOptions):
 @choice_option(
     "--preset",
     choices=["paper", "dia-bench"],
-    help="paper: grade as the evaluator published with each study (chain compat), count errors as wrong, and for "
+    help="paper: grade as the published evaluator of each study does (chain compat), count errors as wrong, and for "
     "conversations of the Self-Execution Benchmark, add its figures. dia-bench: grade as the text of the DIA-Bench "
     "paper says (chain strict), which its evaluator does not do, and count errors as wrong.",
 )
