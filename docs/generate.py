@@ -504,7 +504,7 @@ def families() -> str:
             (one.get("number", ""), f"`{one['template']}`", *(one.get(key, "") for key in plain), f"`{one['file']}`")
             for one in ordered
         ]
-        parts += [f"## {path.parent.name}", f"{_head(path).get('title', '')}: {len(rows)} templates."]
+        parts += [f"## {path.parent.name}", f"*{_head(path).get('title', '')}* ({len(rows)} templates)"]
         parts.append(table(("number", "template", "title", "category", "level", "file"), rows))
         if path.parent == SPECS:
             parts += ["### Figures and proofs", FIGURES_HEAD, _figures()]
