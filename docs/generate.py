@@ -192,7 +192,7 @@ ANSWERS_HEAD = (
     "describes how the chain `lenient` parses an answer, and *strict* how all other chains do, including `standard` "
     "(but the chain `compat` of the format `xml` compares texts instead). An extracted answer that is not a value of "
     "the type, such as `seven` for an integer, is wrong, not unparsed. Every type takes "
-    "`accept`, `accept_if`, `share` and `unanswerable`."
+    "[`accept`, `accept_if`, `share` and `unanswerable`](language.md#answers)."
 )
 WORDS_HEAD = (
     "Built-in lists for the type `words` (`from: NAME`), and for expressions: after `lists: {pets: {words: animals}}`, "

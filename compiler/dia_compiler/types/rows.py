@@ -273,7 +273,10 @@ class RowsType(ParameterType):
     options = {
         "from": FROM,
         "columns": COLUMNS,
-        "id": option("row", "an expression over `row` that must differ for all rows of the file; it names nothing"),
+        "id": option(
+            "row",
+            "an expression over `row`: an error if two rows of the file have the same value; it does not name items",
+        ),
         "size": option("data", "number of rows; optional with `group`: the default is all rows of the group"),
         "stratify": option("data", "a column: the rows are spread as evenly as possible over its values"),
         "group": option("data", "a column: all drawn rows have the same value in it"),

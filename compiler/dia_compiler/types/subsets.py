@@ -123,7 +123,7 @@ class SubsetType(ParameterType):
     options = {
         "of": option(
             "items",
-            "the items: a list, {from: NAME} for a list of the spec, an expression, or a type that draws them, such as "
+            "the items: a list, {from: NAME} for a list of the spec, an expression, or a type, such as "
             "{type: entry, of: NAME} for a catalog",
             required=True,
         ),

@@ -141,8 +141,8 @@ class CalibrateOptions:
 )
 @click.option("--largest-block", is_flag=True, help="If the data fall into unconnected blocks, keep the largest.")
 @click.option("--filter", "rule", metavar="RULE",
-              help="Keep only items in a range: avg:0.05,0.95 (mean pass rate), atlas:0.05,0.95,0.05 (the same; the "
-              "third number is the smallest standard deviation of the models' pass rates), difficulty:-2,2 or "
+              help="Keep only items in a range: avg:0.05,0.95 (mean pass rate), atlas:0.05,0.95,0.05 (the same, "
+              "and a standard deviation of the models' pass rates of at least the third number), difficulty:-2,2 or "
               "infit:0.7,1.3.")  # fmt: skip
 @click.option("--choose-filter", is_flag=True, help="Choose the filter automatically, in two stages.")
 @click.option(

@@ -134,7 +134,7 @@ class ScoreOptions(GradingOptions):
     choices=["paper", "dia-bench"],
     help="paper: grade as the published evaluator of each study does (chain compat), count errors as wrong, and for "
     "conversations of the Self-Execution Benchmark, add its figures. dia-bench: grade as the text of the DIA-Bench "
-    "paper says (chain strict), which its evaluator does not do, and count errors as wrong.",
+    "paper says, unlike its evaluator: with the chain strict. Also count errors as wrong.",
 )
 @choice_option(
     "--ensemble",
@@ -171,9 +171,9 @@ class ScoreOptions(GradingOptions):
     "--compare",
     multiple=True,
     metavar="[FIGURE]",
-    help="Compare all pairs of models on the same questions by this figure (default: trad_score, the share "
-    "of correct replies, and rs, the reliability score). `--compare tools` compares each model's runs with tools to "
-    "its runs without. Repeatable.",
+    help="Compare all pairs of models on the same questions by this figure (default: both trad_score, which is the "
+    "share of correct replies, and rs, the reliability score). `--compare tools` compares each model's runs with tools "
+    "to its runs without. Repeatable.",
 )
 @labels_option
 @price_option

@@ -2,9 +2,9 @@ r"""The answer in \boxed{}, as mathematics models write it.
 
 | chain | what is found |
 |---|---|
-| standard | the content of the only box; otherwise that of the last one, as lenient finds it |
 | strict | the content of the only `\boxed{...}` in the reply, wherever it is (step `only`); braces inside must match |
-| lenient | the same; otherwise the last `\boxed{...}`, `\fbox{...}` or `boxed{...}` with matching braces (`last`); otherwise an answer without its mark |
+| standard | as strict; otherwise the content of the last `\boxed{...}`, `\fbox{...}` or `boxed{...}` with matching braces (`last`) |
+| lenient | as standard; otherwise an answer without its mark |
 
 Under rules 2, `lenient` then looks for an answer without its mark, if this is one word or number: X in the last sentence
 `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as

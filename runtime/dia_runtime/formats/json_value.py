@@ -2,8 +2,8 @@
 
 | chain | what is found |
 |---|---|
-| standard | the value of the key, if the reply is one JSON object or a code fence with one; otherwise the value in the last `{...}` that is JSON and has the key, in upper or lower case (`alone`, `fence`, `last`) |
 | strict | the value of the key, if the reply is exactly one JSON object (step `alone`) or one code fence that contains it (`fence`) |
+| standard | as strict; otherwise the value in the last `{...}` that is JSON and has the key, in upper or lower case (`last`) |
 | lenient | as standard; otherwise an answer without its mark |
 | compat | like the published evaluator of the Self-Execution Benchmark: the first fence marked `json`, then everything from the first `{` to the last `}`, then any `{...}` without braces inside, then the text after `"key":` (`fence`, `braces`, `any`, `pair`) |
 

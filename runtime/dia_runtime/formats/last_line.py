@@ -3,8 +3,8 @@
 | chain | what is found |
 |---|---|
 | strict | the last line that is not empty (step `last`) |
-| standard | the same |
-| lenient | that line, without a leading `Answer:`, `Final answer:` or `The answer is:`; a line that only closes a code fence is skipped (`last`); if it cannot be read as the answer's type, an answer in a sentence or equation |
+| standard | as strict |
+| lenient | the last line, without a leading `Answer:`, `Final answer:` or `The answer is:`; a line that only closes a code fence is skipped (`last`); if it cannot be read as the answer's type, an answer in a sentence or equation |
 
 Under rules 2, if the last line is not a value of the answer's type, `lenient` looks for an answer of one word or number
 in the whole reply: X in the last sentence `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.`

@@ -12,8 +12,8 @@ its canonical text is the letter. Letters are single uppercase letters from A to
 | chain | what is found |
 |---|---|
 | strict | a reply that is only the letter, bare or in brackets, bold, or with a full stop (step `alone`); otherwise the last `\boxed{B}` or `###B###` (`mark`); otherwise the last sentence such as `Answer: B` or `the answer is B` (`said`) |
-| standard | the same; otherwise the letter, if the reply is only a letter and the text of its option, as in `B. Rome` (`option`) |
-| lenient | the same; otherwise the letter, if the last line is only a letter, or a letter and the text of its option (`line`); otherwise the only option whose text is the reply or its last line (`text`); otherwise the only letter that the last line marks with brackets, asterisks or a full stop, unless the line contains the text of another option (`single`) |
+| standard | as strict; otherwise the letter, if the reply is only a letter and the text of its option, as in `B. Rome` (`option`) |
+| lenient | as standard; otherwise the letter, if the last line is only a letter, or a letter and the text of its option (`line`); otherwise the only option whose text is the reply or its last line (`text`); otherwise the only letter that the last line marks with brackets, asterisks or a full stop, unless the line contains the text of another option (`single`) |
 | compat | like the published evaluator of the evaluate-idk study: see letter_compat.py |
 
 Closed `<think>...</think>` blocks are removed first. The letter may be in either case. In the step `said`, the sentence must not name other letters: `Answer: B or A` names no answer, and neither does `Answer: A, B and C` (rules 2). If a reply has more than a million characters, only the last

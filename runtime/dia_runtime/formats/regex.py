@@ -3,7 +3,7 @@
 | chain | what is found |
 |---|---|
 | strict | the group of the only match in the reply (step `only`) |
-| standard, lenient | the same; otherwise the group of the last match (`last`) |
+| standard, lenient | as strict; otherwise the group of the last match (`last`) |
 
 `reply` shows models how to write the answer, with `{answer}` in place of the answer. Built-in
 respondents such as `oracle` reply in this form, too. If a reply has more than a million characters, only the first

@@ -3,7 +3,7 @@
 | chain | what is found |
 |---|---|
 | strict | the reply (step `whole`), unless it is empty |
-| standard | the same |
+| standard | as strict |
 | lenient | the content of the code fence, if the reply is one (`fence`); otherwise the reply (`whole`) |
 
 In a bundle, the format of a question is `{"kind": "whole", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.

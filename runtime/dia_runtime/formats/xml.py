@@ -2,8 +2,8 @@
 
 | chain | what is found |
 |---|---|
-| standard | as strict; otherwise the last `<xml>...</xml>` in the reply with neither tag inside it (`last`), unless the format says `reasoning: false` |
 | strict | the reply, without outer whitespace, is exactly one `<xml>...</xml>` (step `alone`), or one code fence of three backticks, with or without a language, that contains it (`fence`); if there is any text before or after it, or a second tag, nothing |
+| standard | as strict; otherwise the last `<xml>...</xml>` in the reply with neither tag inside it (`last`), unless the format says `reasoning: false` |
 | lenient | as strict; otherwise the last `<xml>...</xml>` in the reply with neither tag inside it (`last`), even with `reasoning: false`; otherwise an answer without its mark |
 | compat | like the published evaluator of the DIA benchmark: the `<xml>...</xml>` in the first code fence that begins with two or three backticks and `xml`, and contains nothing else (`fenced`), otherwise the whole reply (`whole`); it must equal `<xml>correct answer</xml>` in every character |
 
