@@ -152,8 +152,8 @@ def padded_size(size: int, below: Callable[[int], int]) -> int:
     """Return the size to which content of this size is padded: a multiple of a room, with a random first boundary.
 
     A room is the largest power of two that is at most an eighth of the size, but at least 64 KiB. Because the first
-    boundary is uniformly random within a room, two contents whose sizes differ by d bytes can be distinguished by the
-    size of their seals with an advantage of at most d / room.
+    boundary is uniformly random within a room, two contents whose sizes differ by d bytes, and which have the same
+    room, can be distinguished by the size of their seals with an advantage of at most d / room.
     """
     room = max(LEAST_ROOM, 1 << max(0, size.bit_length() - 4))
     return -(-(size + below(room)) // room) * room
