@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from dia_compiler.probe.probe import Shortcut
     from dia_compiler.probe.rows import SkippedTemplate
 
-WIDEST_RULE = 60
 NAMED = 5  # skipped templates that are named for each reason
 
 
@@ -124,9 +123,8 @@ def table(shortcuts: Sequence[Shortcut], result: Probe) -> list[str]:
         state = "" if not one.is_over else "allowed" if reason_of(one, result) is not None else "over"
         points = "" if one.points is None else f"{one.points:+.2f}"
         interval = f"{100 * one.low:3.0f} - {100 * one.high:3.0f} %"
-        rule = one.rule if len(one.rule) <= WIDEST_RULE else f"{one.rule[: WIDEST_RULE - 3]}..."
         lines.append(
             f"{one.template:<{width}}  {100 * one.accuracy:6.0f} %  {interval}  {100 * one.limit:3.0f} %  {points:>6}"
-            f"  {state:<7}  {rule}".rstrip()
+            f"  {state:<7}  {one.rule}".rstrip()
         )
     return lines

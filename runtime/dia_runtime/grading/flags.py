@@ -103,7 +103,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
         Flag(
             "lost_to_format",
             "lost to format",
-            "Only with the chain `strict`: the reply is unparsed, but a more tolerant chain finds the right answer in it.",
+            "Only with the chain `strict`: the reply is unparsed, but a more tolerant chain finds the right answer.",
         ),
         Flag(
             "undecided",

@@ -50,7 +50,9 @@ def session_tables(result: Score) -> list[Table]:
     templates = dict.fromkeys(name for model in models for name in model.get("sessions", {}))
     tables: list[Table] = []
     for at, template in enumerate(templates):
-        blocks = [(model["model"], model["sessions"][template]) for model in models if template in model["sessions"]]
+        blocks = [
+            (model["model"], model["sessions"][template]) for model in models if template in model.get("sessions", {})
+        ]
         tables += [
             _figures(template, blocks, "" if at else EXPLANATION),
             _ledger(template, blocks),

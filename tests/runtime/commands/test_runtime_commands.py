@@ -540,3 +540,29 @@ def test_show_prints_no_verdict_if_the_run_has_no_answers(tiny: Make) -> None:
     assert called("run", tiny(sealed=True), "--model", "says:42", "-o", "a.run").return_value == 0
     shown = called("show", "a.run", "sum_0/1").stdout
     assert shown == "tiny/sum_0/1\n\n[says:42]\n42\n"
+
+
+@pytest.mark.parametrize("format", ["text", "csv", "markdown", "latex"])
+def test_a_model_that_was_asked_no_sessions_is_left_out_of_their_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str
+) -> None:
+    from dia_compiler.pipeline.api import compile
+
+    monkeypatch.chdir(tmp_path)
+    Path("specs").mkdir()
+    Path("specs/benchmark.yaml").write_text("language: 2\nbenchmark: mixed\n")
+    Path("specs/sum.yaml").write_text(
+        "template: sum\ntitle: Sum\nparams: {a: {type: integer, min: 1, max: 99}}\n"
+        "answer: {value: a + 1, type: integer}\nprompt: What is {{ a }} + 1?\n"
+    )
+    Path("specs/talk.yaml").write_text(
+        "template: talk\ntitle: Talk\nparams: {a: {type: integer, min: 1, max: 99}}\n"
+        'sessions: {ask: {turns: [{user: "Is {{ a }} even? {{ format_instruction }}", '
+        "reply: {name: even, format: label, of: ['YES', 'NO']}}]}}\ngrade: {correct: even == 'YES'}\n"
+    )
+    bundle = compile([Path("specs")], k=3, out="out", jobs=1).bundles[0].path
+    called("run", bundle, "--model", "oracle", "-o", "base.run")
+    called("run", bundle, "--model", "says:YES", "-o", "talk.run")
+    printed = called("score", "talk.run", "base.run", "--tables", "all", "--format", format).stdout
+    tables_of_sessions = printed[printed.index("unread") :]  # the first one with the outcomes of conversations
+    assert "oracle" in printed and "says:YES" in tables_of_sessions and "oracle" not in tables_of_sessions
