@@ -201,8 +201,9 @@ WORDS_HEAD = (
     "increases the revision."
 )
 OPTIONS_HEAD = (
-    "In a list, set, multiset, tuple, matrix or record, an option of the elements can be given next to `type`, for all "
-    "elements, or in `of`, which takes precedence. `tolerance: {places: n}` is half a unit in that decimal place."
+    "In a list, set, multiset, tuple, matrix or record, an option of the elements that the table lists for that type "
+    "can be given next to `type`, for all elements, or in `of`, which takes precedence. `tolerance: {places: "
+    "n}` is half a unit in that decimal place."
 )
 FORMATS_HEAD = (
     "Formats for `format: {kind: ...}`. The format decides how the prompt asks the model to mark its final answer and "
@@ -489,7 +490,7 @@ ATTACHMENTS_MODELS = (
     "provider that the table above lacks, only litellm's table counts. An attachment is not sent if the model's entry "
     "there says that the model lacks the capability. If the entry does not mention the capability, the attachment is "
     "not sent to models of {listed}, because their entries list every capability, but it is sent to models of other "
-    "providers. Attachments for a provider in neither table are sent."
+    "providers. Without an entry, only the table above counts; if that lacks the provider, too, the attachment is sent."
 )
 
 

@@ -67,8 +67,8 @@ ENDINGS = {
 )
 @click.option("--at-once", type=IntRange(1, 100), default=8, show_default=True, help="Items to try in parallel.")
 @click.option("--accept", type=FloatRange(0.5, 0.95), metavar="P",
-              help="Required probability that an item's success rate is between 0.35 and 0.65. Default: 0.7 "
-              "if difficulties are predicted and the ability is less than a logit outside the bank's items, otherwise "
+              help="Required probability that an item's success rate is between 0.35 and 0.65. Default: 0.7 if "
+              "difficulties are predicted and the model is not beyond the bank (see above), otherwise "
               "0.78.")  # fmt: skip
 @click.option(
     "--seed", type=IntRange(min=0), default=0, show_default=True, help="Seed of the search and of the instances."

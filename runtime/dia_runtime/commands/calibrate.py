@@ -349,6 +349,8 @@ def _warnings(result: CalibrationResult, options: CalibrateOptions, panel: Panel
 
 def _notes(result: CalibrationResult, options: CalibrateOptions, panel: Panel) -> list[str]:
     """Return notes that a reader of the tables needs."""
+    from dia_runtime.psychometrics.rasch.mml import LEAST as LEAST_SD
+
     notes = []
     checks = {"wald": result.fit.wald, "martin-loef": result.fit.martin_loef, "slopes": result.fit.slopes,
               "partial-credit": result.fit.partial_credit, "andersen": result.fit.andersen}  # fmt: skip
@@ -362,6 +364,11 @@ def _notes(result: CalibrationResult, options: CalibrateOptions, panel: Panel) -
         if extreme:
             where = _place_of_extremes(what, result, options, panel)
             notes.append(f"{counted(extreme, what)} with only correct or only wrong replies: {where}")
+    if result.prior and result.prior.sd <= LEAST_SD * (1 + 1e-6):
+        places = "difficulties" if result.method == "mml_items" else "abilities"
+        notes.append(
+            f"the replies show no differences between {places}: all are placed near the mean, with small errors"
+        )
     for left in result.left_out[:5]:
         notes.append(f"the {left.kind} {left.name} is not on the scale: {left.why}")
     return notes
@@ -375,5 +382,5 @@ def _place_of_extremes(what: str, result: CalibrationResult, options: CalibrateO
         return "left out (`--extreme drop`)"
     items_estimated = estimates_items(_estimation(options, panel), len(result.abilities), len(result.difficulties))
     if result.method != "jml" and (what == "model") == items_estimated and options.item_scores != "mle":
-        return f"placed on the scale by `--item-scores {options.item_scores}`"
+        return f"placed on the scale like all others, by `--item-scores {options.item_scores}`"
     return "placed on the scale by `--extreme-adjust`"

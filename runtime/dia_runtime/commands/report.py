@@ -65,7 +65,7 @@ class ReportOptions(GradingOptions):
     choices=["paper", "dia-bench"],
     help="paper: grade as the published evaluator of each study does (chain compat), count errors as wrong, and for "
     "conversations of the Self-Execution Benchmark, show its figures. dia-bench: grade as the text of the DIA-Bench "
-    "paper says, unlike its evaluator: with the chain strict. Also count errors as wrong.",
+    "paper says (chain strict), not as its evaluator does, and count errors as wrong.",
 )
 @click.option(
     "--bank",

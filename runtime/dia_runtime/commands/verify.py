@@ -201,5 +201,7 @@ def _text(facts: VerificationFacts, is_pinned: bool) -> str:
     for problem in facts["problems"]:
         lines.append(f"  {problem['kind']:<9} {problem['code']}  `{problem['path']}` {problem['message']}")
     if not is_pinned and not facts["problems"]:
-        lines.append("  all files match the manifest; to verify who made them, use --expect DIGEST or a signature")
+        lines.append(
+            "  all covered files match the manifest; to verify who made them, use --expect DIGEST or a signature"
+        )
     return visible("\n".join(lines))

@@ -16,7 +16,7 @@ its canonical text is the letter. Letters are single uppercase letters from A to
 | lenient | as standard; otherwise the letter, if the last line is only a letter, or a letter and the text of its option (`line`); otherwise the only option whose text is the reply or its last line (`text`); otherwise the only letter that the last line marks with brackets, asterisks or a full stop, unless the line contains the text of another option (`single`) |
 | compat | like the published evaluator of the evaluate-idk study: see letter_compat.py |
 
-Closed `<think>...</think>` blocks are removed first. The letter may be in either case. In the step `said`, the sentence must not name other letters: `Answer: B or A` names no answer, and neither does `Answer: A, B and C` (rules 2). If a reply has more than a million characters, only the last
+Closed `<think>...</think>` blocks are removed first. The letter may be in either case. In the step `said`, `Answer: B or A` names no answer; under rules 2, neither does `Answer: A, B and C`. If a reply has more than a million characters, only the last
 million is searched.
 """  # noqa: E501 - a table
 

@@ -10,9 +10,9 @@ finds a letter decides. If it finds several, the one that ends last counts, unle
 | answer-colon, answer-near | "answer:" or "answer", up to 50 characters, then the letter as a word |
 | text-start, line-start | the letter as a word at the start of the text or of a line |
 | hash | the last ###B###; only in uppercase in the first version |
-| boxed | the first \boxed{B}, otherwise \boxed{\text{B}}, \boxed{\mathrm{B}}, boxed(B), boxed{B}, in either case |
-| answer-letter | the first "answer B", "answer: B", "answer-B", in either case |
-| option-tail | the first "option B", otherwise the first "choice B", in the last 200 characters, in either case |
+| boxed | the first \boxed{B}, otherwise \boxed{\text{B}}, \boxed{\mathrm{B}}, boxed(B), boxed{B}, in upper or lower case |
+| answer-letter | the first "answer B", "answer: B", "answer-B", in upper or lower case |
+| option-tail | the first "option B", otherwise the first "choice B", in the last 200 characters, in upper or lower case |
 
 Up to the step line-start, even the second version finds only the letters A to E, in uppercase. A letter counts "as a word" if it
 comes after a space or at the start; is bare, in round brackets or between two pairs of asterisks; and is followed by a

@@ -43,8 +43,9 @@ KINDS_OF_EFFECTS = {
 }
 ERROR_NOTE = """\
 error: how far the true difficulties of single new instances scatter around the predicted ones (standard deviation).
-shared SE: standard error of a shift that all predictions for the template have in common; it comes on top of the error.
-instances can be chosen: by `dia compile` with `--success` or `--difficulty`."""
+shared SE: standard error of a shift that all predictions for the template have in common, on top of the error.
+instances can be chosen: the bank has enough items of the template, and the error is small enough, for `dia compile`
+with `--success` or `--difficulty`."""
 STABILITY_NOTE = """\
 mean change: how far the difficulties move on average, in logits.
 correlation: of the difficulties with and without the model or family of models.
@@ -117,11 +118,11 @@ def _with_error(entry: LocatedEntry) -> str:
     if entry.value is None:
         return ""
     error = f"{PLUS_MINUS}{entry.se:.3f}" if entry.se is not None else ""
-    return f"{entry.value:.3f}{error}"
+    return f"{_number(entry.value, 3)}{error}"
 
 
 def _number(value: float | None, places: int) -> str:
-    return "" if value is None else f"{value:.{places}f}"
+    return "" if value is None else f"{round(value, places) + 0:.{places}f}"  # + 0 turns -0.0 into 0.0
 
 
 def _limited(value: float | None, least: float, places: int) -> str:
@@ -375,7 +376,7 @@ def explain_tables(result: ExplanationResult) -> list[Table]:
         (
             NEW_TEMPLATES if entry.template is None else entry.template,
             str(entry.items),
-            _number(entry.error, 2),
+            _limited(entry.error, LEAST_ERROR, 2),
             _number(entry.se, 2),
             "yes" if entry.why is None else f"no: {entry.why}",
         )

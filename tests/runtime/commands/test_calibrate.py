@@ -291,13 +291,13 @@ def test_an_item_that_drifted_is_told_and_does_not_link(call: Call) -> None:
 
 def test_the_note_on_extremes_names_what_decides_where_they_are(call: Call) -> None:
     Path("t.csv").write_text("model,a,b,c,d,e\nx,1/1,0/1,1/1,0/1,1/1\ny,1/1,1/1,0/1,0/1,0/1\nz,1/1,0/1,1/1,0/1,0/1\n")
-    note = "2 items with only correct or only wrong replies: placed on the scale by"
+    note = "2 items with only correct or only wrong replies: placed on the scale"
     cml = ("calibrate", "t.csv", "--method", "cml", "-o", "bank.json")
-    assert f"{note} `--item-scores eap`" in call(*cml)[2]
+    assert f"{note} like all others, by `--item-scores eap`" in call(*cml)[2]
     kept = Path("bank.json").read_bytes()
     call(*cml, "--extreme-adjust", "0.1")
     assert Path("bank.json").read_bytes() == kept
-    assert f"{note} `--extreme-adjust`" in call(*cml, "--item-scores", "mle")[2]
+    assert f"{note} by `--extreme-adjust`" in call(*cml, "--item-scores", "mle")[2]
     kept = Path("bank.json").read_bytes()
     call(*cml, "--item-scores", "mle", "--extreme-adjust", "0.1")
     assert Path("bank.json").read_bytes() != kept
@@ -521,5 +521,7 @@ def test_an_estimate_at_its_smallest_value_is_marked(call: Call) -> None:
         "d" + ",0,0,1,1" * 4,
     ]  # two of four solve each item
     Path("t.csv").write_text("\n".join(["model," + ",".join(f"i{at}" for at in range(16)), *rows]), encoding="utf-8")
-    out = call("calibrate", "t.csv", "-o", "b.json", "--check", "none")[1]
+    _, out, err = call("calibrate", "t.csv", "-o", "b.json", "--check", "none")
+    assert "-0.000" not in out
+    assert "the replies show no differences between difficulties: all are placed near the mean" in out + err
     assert re.search(r"normal distribution of difficulties: standard deviation +0\.0200 or less\n", out)
