@@ -291,7 +291,7 @@ def _sessions(result: Score) -> Iterator[Grid]:
     columns = (Column(first, is_name=True), *map(Column, headings))
     ledger = tuple(Column(name, begins_part=at == 0) for at, name in enumerate(LEDGER[1:]))
     title = (
-        "Sessions: accuracy over all questions, over answered ones (every reply that grading needs was given, "
+        "Sessions: accuracy over all questions, over answered ones (every reply that the grading uses was given, "
         "readable or not), and over valid ones (every reply could be read) that are not skipped. The other columns "
         "count questions by their problem: a reply, also a judge's, could not be read (unread; sessions that need "
         "it are then not asked), a reply is missing for another reason (absent), grading the replies ended in an "

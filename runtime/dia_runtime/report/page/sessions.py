@@ -49,14 +49,14 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
         return None
     rows.sort(key=lambda row: row[0])
     lead = (
-        "Questions that consist of conversations (sessions). A question is answered if every reply that grading "
-        "needs was given, readable or not, and valid if every reply could be read. If a later session needs a reply "
-        "that could not be read, it is not asked, so the question is not answered. Accuracy is given over all "
+        "Questions that consist of conversations (sessions). A question is answered if every reply that the grading "
+        "uses was given, readable or not, and valid if every reply could be read. If a later session or turn needs a "
+        "reply that could not be read, it is not asked, so the question is not answered. Accuracy is given over all "
         "questions (or decisions, if a question has several), over answered ones, and over valid ones that are not "
         "skipped. The table of outcomes counts each question once: as valid, or by its problem, which is unread (a "
-        "reply, also a judge's, could not be read; sessions that need it are then not asked), absent (a reply is "
-        "missing, but not because another was unread or a request failed), broken (grading the replies ended in an "
-        "error) or error (a request failed)."
+        "reply, also a judge's, could not be read; sessions and turns that need it are then not asked), absent (a "
+        "reply is missing, but not because another was unread or a request failed), broken (grading the replies ended "
+        "in an error) or error (a request failed)."
     )
     lead += "".join(f" {words}" for name, words in EXPLAINED.items() if any(name in block for _, _, block in rows))
     if any(block.get("paper") for _, _, block in rows):
