@@ -35,8 +35,8 @@ UNREADABLE = {"E102", "E103", "E104", "E107"}  # errors after which nothing of t
 @click.option("--k", type=IntRange(1, 100_000), default=3, show_default=True, metavar="N",
               help="Instances of each template that are made and checked.")  # fmt: skip
 @click.option("--strict", is_flag=True,
-              help="Also look for strong shortcuts, as `dia probe` does, in at least 60 instances of each template, and "
-              "exit with code 1 if there are warnings.")  # fmt: skip
+              help="Also look for strong shortcuts, as `dia probe` does, in at least 60 instances of each template, "
+              "and exit with code 1 if there are warnings.")  # fmt: skip
 @jobs_option
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @allow_programs
