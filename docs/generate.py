@@ -201,9 +201,9 @@ WORDS_HEAD = (
     "increases the revision."
 )
 OPTIONS_HEAD = (
-    "In a list, set, multiset, tuple, matrix or record, an option of the elements that the table lists for that type "
-    "can be given next to `type`, for all elements, or in `of`, which takes precedence. `tolerance: {places: "
-    "n}` is half a unit in that decimal place."
+    "An option of elements, such as `case`, can be given next to `type: list`, where it holds for all elements, or in "
+    "`of`, as in `of: {type: text, case: fold}`, which takes precedence. The last column shows which types take it: "
+    "list, set, multiset, tuple, matrix or record. `tolerance: {places: n}` is half a unit in that decimal place."
 )
 FORMATS_HEAD = (
     "Formats for `format: {kind: ...}`. The format decides how the prompt asks the model to mark its final answer and "
@@ -211,8 +211,7 @@ FORMATS_HEAD = (
     "finds an answer counts; `dia score --chain` selects the chain. The tables below name the steps in brackets, as "
     "`dia audit` prints them. *Rules 2* apply to bundles made with version 2 of the language; older ones are read by "
     "[rules 1](language.md#versions). By rules 2, standard and lenient ignore reasoning in `<think>` blocks and, "
-    "except in the format `whole`, Markdown around the answer, such as `**131**`; the tables do not repeat this. With "
-    "`choices`, the format `letter` knows the letters of each instance and needs no `of`."
+    "except in the format `whole`, Markdown around the answer, such as `**131**`; the tables do not repeat this."
 )
 
 
@@ -478,6 +477,7 @@ def _accepted(interface: Interface, start: str) -> str:
     return ", ".join("all" if name == "*" else name for name in names) or "none"
 
 
+MORE_ON = {"boundary": ", of which `refusal` measures two of the abilities"}
 ATTACHMENTS_HEAD = (
     "The attachments that `dia run` sends to each provider, by media type. A question with any other attachment is not "
     "asked of these providers, as [Ask models](../howto/ask-models.md#attachments) explains.\n\n"
@@ -486,11 +486,10 @@ ATTACHMENTS_HEAD = (
 )
 ATTACHMENTS_MODELS = (
     "`vertex_ai/` models are asked through the interface of Gemini or Anthropic, depending on their name. If litellm "
-    "is installed, an attachment that the table above allows must also pass litellm's own table of models; for a "
-    "provider that the table above lacks, only litellm's table counts. An attachment is not sent if the model's entry "
-    "there says that the model lacks the capability. If the entry does not mention the capability, the attachment is "
-    "not sent to models of {listed}, because their entries list every capability, but it is sent to models of other "
-    "providers. Without an entry, only the table above counts; if that lacks the provider, too, the attachment is sent."
+    "is installed, its table of models can forbid an attachment: if the model's entry says that the model lacks the "
+    "capability, or, for {listed}, whose entries list every capability, if the entry does not mention it. A model "
+    "without an entry is not restricted by that table. A provider that the table above lacks is restricted only by "
+    "litellm's table."
 )
 
 
@@ -505,7 +504,10 @@ def families() -> str:
             (one.get("number", ""), f"`{one['template']}`", *(one.get(key, "") for key in plain), f"`{one['file']}`")
             for one in ordered
         ]
-        parts += [f"## {path.parent.name}", f"*{_head(path).get('title', '')}* ({len(rows)} templates)"]
+        parts += [
+            f"## {path.parent.name}",
+            f"*{_head(path).get('title', '')}* ({len(rows)} templates{MORE_ON.get(path.parent.name, '')})",
+        ]
         parts.append(table(("number", "template", "title", "category", "level", "file"), rows))
         if path.parent == SPECS:
             parts += ["### Figures and proofs", FIGURES_HEAD, _figures()]

@@ -33,7 +33,8 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
             "zeros": one_of(ROUND["zeros"], "Whether to keep or strip trailing zeros."),
             "thousands": one_of(ROUND["thousands"], "The separator between groups of three digits."),
         },
-        "How to round the correct answer; replies are compared with the result. {{ rounding_rule }} states the rule.",
+        "How to round the correct answer; replies are compared with the result. `ties: down` cuts every value "
+        "towards zero. {{ rounding_rule }} states the rule.",
         required=["places", "ties"],
     ),
     "tolerance": mapping(

@@ -83,9 +83,9 @@ class CalibrateOptions:
 @choice_option(
     "--method",
     choices=METHODS,
-    help="Estimation method. mml-items: marginal maximum likelihood, which estimates the abilities and integrates "
-    "over a distribution of the items' difficulties. mml-persons: the usual one, which estimates the difficulties and "
-    "integrates over a distribution of abilities. cml: conditional. jml: joint. Default: mml-items, "
+    help="Estimation method. mml-items: marginal maximum likelihood, which estimates the abilities and integrates over a "
+    "distribution of the items' difficulties. mml-persons: the one of most IRT software, which estimates the "
+    "difficulties and integrates over a distribution of abilities. cml: conditional. jml: joint. Default: mml-items, "
     "but jml if --bias-correction trials is given, or if a table has shares of correct replies, not only 0 and 1.",
 )
 @choice_option(
@@ -144,7 +144,11 @@ class CalibrateOptions:
               help="Keep only items in a range: avg:0.05,0.95 (mean pass rate), atlas:0.05,0.95,0.05 (the same, "
               "and a standard deviation of the models' pass rates of at least the third number), difficulty:-2,2 or "
               "infit:0.7,1.3.")  # fmt: skip
-@click.option("--choose-filter", is_flag=True, help="Choose the filter automatically, in two stages.")
+@click.option(
+    "--choose-filter",
+    is_flag=True,
+    help="Choose one of fifteen filters by fit and prediction, and then by items kept and precision.",
+)
 @click.option(
     "--check",
     "checks",

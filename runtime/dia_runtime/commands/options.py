@@ -74,10 +74,10 @@ chain_option = choice_option(
     "--chain",
     choices=["standard", "strict", "lenient", "compat"],
     default="standard",
-    help="How answers are read from replies. standard: the last answer in the prescribed format (with bundles from "
-    "before dia 0.4, the same as strict). strict: only that format, and no text around tags or JSON. lenient: more "
-    "tolerant. compat: as a published evaluator does (DIA-Bench for the answer format xml, evaluate-idk for letter, "
-    "the Self-Execution Benchmark for json and in conversations).",
+    help="How answers are read from replies. standard: the last answer in the prescribed format, with any text around "
+    "it (with bundles from before dia 0.4, the same as strict). strict: the same format, without text around tags or "
+    "JSON. lenient: more tolerant. compat: as a published evaluator does (DIA-Bench for the answer format xml, "
+    "evaluate-idk for letter, the Self-Execution Benchmark for json and in conversations).",
 )
 points_option = click.option(
     "--points", multiple=True, metavar="VERDICT=N", help="Points for a verdict, for example wrong=-1. Repeatable."

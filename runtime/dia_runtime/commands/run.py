@@ -75,8 +75,8 @@ def command(options: RunCommandOptions, model_arguments: ModelArguments) -> int:
     manual:FOLDER (prompts as files; you paste the replies), simulated:theta=0.5 (a simulated Rasch model) and says:TEXT
     (always the same text).
 
-    A question can consist of conversations (sessions). Some are with a model in another role, such as a judge: --role
-    judge=NAME chooses that model, and --role judge=none leaves out the sessions that need it.
+    A question can consist of conversations (sessions). Some of them ask another model instead of the tested one, such
+    as a judge: --role judge=NAME chooses that model, and --role judge=none leaves out the sessions that need it.
 
     To resume an interrupted run, repeat the command. Without --out, each model has its own file
     build/runs/BENCHMARK-MODEL.run.

@@ -7,7 +7,7 @@ In a bundle, the format of a question is one of
 
 `options` maps the letters to the texts of the options that the prompt shows; `of` lists only the letters. `skip` is one
 of the letters (whose option says that the model does not know) or a separate token. The answer has the type choice, and
-its canonical text is the letter. Letters are single uppercase letters from A to Z, two or more of them.
+its canonical text is the letter. There are at least two letters, each an uppercase letter from A to Z.
 
 | chain | what is found |
 |---|---|

@@ -6,7 +6,7 @@
 | standard | as strict; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`), unless the format says `reasoning: false` |
 | lenient | as strict; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`), even with `reasoning: false`; otherwise an answer without its mark |
 
-Under rules 2, `lenient` then looks for an answer without its mark, if this is one word or number: X in the last sentence
+*An answer without its mark* (only rules 2) is one word or number, found by the first of these steps: X in the last sentence
 `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as
 `60 + 65 = X` (`equation`), and the reply if it is one word (`word`). It also does so if what it found first cannot be
 read as the answer's type.
