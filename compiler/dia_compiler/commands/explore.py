@@ -75,10 +75,10 @@ ENDINGS = {
 )
 @click.option(
     "--chain", type=click.Choice(["standard", "strict", "lenient", "compat"]), default="standard", show_default=True,
-    help="How answers are read from replies. standard: the last answer in the prescribed format, with any "
-    "text around it. strict: the same format, without text around tags or JSON. lenient: more tolerant. compat: as a "
-    "published evaluator does (DIA-Bench for the answer format xml, evaluate-idk for letter, the Self-Execution Benchmark for json and in "
-    "conversations).",
+    help="How answers are read from replies. standard: the last answer in the prescribed format, with any text around "
+    "it. strict: the same format, without text around tags or JSON. lenient: more tolerant. compat: as a published "
+    "evaluator does (DIA-Bench for the answer format xml, evaluate-idk for letter, the Self-Execution Benchmark for "
+    "json and in conversations).",
 )  # fmt: skip
 @click.option(
     "-o",

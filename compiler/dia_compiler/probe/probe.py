@@ -12,13 +12,14 @@ from hashlib import sha256
 from math import comb, nan
 from typing import Any
 
-from dia_compiler.probe.rules import DECIDERS, LEARNERS, Example, Learner, Rule
+from dia_compiler.probe.rules import DECIDERS, LEARNERS, MOST_COMMON, Example, Learner, Rule
 from dia_compiler.probe.surface import Prompt, without_shared_ends
 
 LEVEL = 0.05
 JUDGED = 20  # rules that are tested on the second half: those that were best on the first
 FIRST_LOOK = 24  # examples after which a rule that is rarely right is abandoned
 FEWEST = 20  # fewer instances are too few to learn from
+ALWAYS = "answerable or not: always"  # begins the rule that takes the more frequent kind of question for every one
 DECIDES = "answerable or not"  # begins a rule that separates questions with an answer from those without
 FLOOR = 0.25
 SPARE = 0.05  # above blind guessing
@@ -73,7 +74,9 @@ def probe_questions(questions: Sequence[Mapping[str, Any]], answers: Mapping[str
     labels = [UNANSWERABLE if is_unanswerable else ANSWERABLE for is_unanswerable in decisions]
     labelled = [Example(one.prompt, label, frozenset([label])) for one, label in zip(examples, labels, strict=True)]
     deciding = _best_shortcut(labelled, base[0], DECIDERS)
-    deciding = replace(deciding, rule=f"{DECIDES}: {deciding.rule}", points=None)
+    is_constant = deciding.rule.startswith(MOST_COMMON)
+    rule = f"{ALWAYS} {deciding.rule.removeprefix(MOST_COMMON)}" if is_constant else f"{DECIDES}: {deciding.rule}"
+    deciding = replace(deciding, rule=rule, points=None)
     answerable = [one for one, is_unanswerable in zip(examples, decisions, strict=True) if not is_unanswerable]
     if len(answerable) < FEWEST:
         return deciding

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import Diagnostics
 
-from dia_compiler.probe.probe import DECIDES, FEWEST, Shortcut, probe_questions
+from dia_compiler.probe.probe import ALWAYS, DECIDES, FEWEST, Shortcut, probe_questions
 
 if TYPE_CHECKING:
     from dia_compiler.analyze.check import CheckedBenchmark
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from dia_compiler.distribute.task import TemplateJob
 
 NUL = b"\0"  # which no attachment has that a reader takes for text
+BALANCE_ADVICE = (
+    "make about half of the instances unanswerable; if a `where` rejects one kind more often, use `balance`"
+)
 ANSWERABLE_ADVICE = "give the questions that can and cannot be answered the same words, length and order"
 ADVICE = "make the wrong candidates in the prompt look like the answer, draw the answer's position at random"
 
@@ -78,6 +81,7 @@ class Prober:
                     "a model can answer without understanding the question"
                 )
                 advice = ANSWERABLE_ADVICE if shortcut.rule.startswith(DECIDES) else ADVICE
+                advice = BALANCE_ADVICE if shortcut.rule.startswith(ALWAYS) else advice
                 diagnostics.warn("shortcut", message, place, f"{advice}, or allow it: `allow: {{shortcut: reason}}`")
         return tuple(shortcuts)
 

@@ -25,6 +25,7 @@ from dia_compiler.probe.surface import (
 from dia_compiler.probe.titles import FIELDS, PLACES, ordinal, title_of
 
 PATTERN = " built like an answer"  # said of tokens with the kinds of characters of an answer, in the same order
+MOST_COMMON = "most common answer: "  # begins the name of the rule that gives one answer to every question
 MOST_KEYWORDS = 120
 FEW_ANSWERS = 40  # largest number of distinct answers for which a tree is trained
 MOST_NAMED = 3  # counts that the title of a tree names: the most important ones
@@ -62,7 +63,7 @@ def commonest(items: Iterable[Hashable]) -> Any:
 def constant(examples: Sequence[Example]) -> Iterator[Rule]:
     """Yield the most common answer for every question."""
     answer = commonest(example.answer for example in examples)
-    yield Rule(f"always `{answer[:40]}`", f"most common answer: `{answer[:40]}`", lambda prompt: answer)
+    yield Rule(f"always `{answer[:40]}`", f"{MOST_COMMON}`{answer[:40]}`", lambda prompt: answer)
 
 
 # Rules that pick a token

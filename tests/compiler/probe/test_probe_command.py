@@ -168,3 +168,20 @@ def test_unanswerable_instances_have_no_median_answer(tmp_path: Path, capsys: py
     (one,) = json.loads(capsys.readouterr().out)["templates"]
     by_answerable = {row["from"]: row["answer"] for row in one["stress"]["answerable"]}
     assert by_answerable["False"] is None and by_answerable["True"] > 0
+
+
+def test_a_kind_of_question_that_is_too_frequent_is_to_be_balanced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "benchmark.yaml").write_text("language: 2\nbenchmark: mine\n", encoding="utf-8")
+    (tmp_path / "doubles.yaml").write_text(
+        "template: doubles\ntitle: Doubles\n"
+        "params: {n: {type: integer, min: 100, max: 999}, kind: {type: choice, of: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}}\n"
+        "answer: {value: 2 * n, type: integer, unanswerable: kind == 1}\n"
+        "prompt: What is twice {{ n }}?\n",
+        encoding="utf-8",
+    )
+    assert run(["check", str(tmp_path), "--strict", "--jobs", "1", "-q"]) == 1
+    err = capsys.readouterr().err
+    assert "a simple rule (answerable or not: always `answerable`) is right in " in err
+    assert "help: make about half of the instances unanswerable; if a `where` rejects one kind more often, use " in err
