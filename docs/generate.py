@@ -202,8 +202,9 @@ WORDS_HEAD = (
 )
 OPTIONS_HEAD = (
     "An option of elements, such as `case`, can be given next to `type: list`, where it holds for all elements, or in "
-    "`of`, as in `of: {type: text, case: fold}`, which takes precedence. The last column shows which types take it: "
-    "list, set, multiset, tuple, matrix or record. `tolerance: {places: n}` is half a unit in that decimal place."
+    "`of`, as in `of: {type: text, case: fold}`, which takes precedence. The last column shows which of the types with "
+    "elements (list, set, multiset, tuple, matrix, record) take it. `tolerance: {places: n}` is half a unit in that "
+    "decimal place."
 )
 FORMATS_HEAD = (
     "Formats for `format: {kind: ...}`. The format decides how the prompt asks the model to mark its final answer and "

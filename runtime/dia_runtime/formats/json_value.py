@@ -7,10 +7,10 @@
 | lenient | as standard; otherwise an answer without its mark |
 | compat | like the published evaluator of the Self-Execution Benchmark: the first fence marked `json`, then everything from the first `{` to the last `}`, then any `{...}` without braces inside, then the text after `"key":` (`fence`, `braces`, `any`, `pair`) |
 
-*An answer without its mark* (only rules 2) is one word or number, found by the first of these steps: X in the last sentence
-`the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as
-`60 + 65 = X` (`equation`), and the reply if it is one word (`word`). It also does so if what it found first cannot be
-read as the answer's type.
+An answer without its mark (only rules 2) is one word or number, found by the first of these steps: X in the last
+sentence `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only
+equation such as `60 + 65 = X` (`equation`), and the reply if it is one word (`word`). Lenient also looks for one if the
+marked answer cannot be read as the answer's type.
 
 A text value is the answer itself; a number keeps its digits; a list or object is the answer as JSON. Objects with a
 duplicate key, nesting deeper than 100 levels, and NaN are not valid JSON. The step `last` searches only the last 300,000 characters. If a reply has more than a million characters, the steps before it find nothing, and compat searches the first million. In a bundle, the format of a question is

@@ -6,10 +6,10 @@
 | standard | as strict; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`), unless the format says `reasoning: false` |
 | lenient | as strict; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`), even with `reasoning: false`; otherwise an answer without its mark |
 
-*An answer without its mark* (only rules 2) is one word or number, found by the first of these steps: X in the last sentence
-`the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as
-`60 + 65 = X` (`equation`), and the reply if it is one word (`word`). It also does so if what it found first cannot be
-read as the answer's type.
+An answer without its mark (only rules 2) is one word or number, found by the first of these steps: X in the last
+sentence `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only
+equation such as `60 + 65 = X` (`equation`), and the reply if it is one word (`word`). Lenient also looks for one if the
+marked answer cannot be read as the answer's type.
 
 Tags are case-sensitive. If a reply has more than a million characters, strict finds nothing, and standard and
 lenient search the first million. In a bundle, the format of a question is

@@ -7,10 +7,10 @@
 | lenient | as strict; otherwise the last `<xml>...</xml>` in the reply with neither tag inside it (`last`), even with `reasoning: false`; otherwise an answer without its mark |
 | compat | like the published evaluator of the DIA benchmark: the `<xml>...</xml>` in the first code fence that begins with two or three backticks and `xml`, and contains nothing else (`fenced`), otherwise the whole reply (`whole`); it must equal `<xml>correct answer</xml>` in every character |
 
-*An answer without its mark* (only rules 2) is one word or number, found by the first of these steps: X in the last sentence
-`the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as
-`60 + 65 = X` (`equation`), and the reply if it is one word (`word`). It also does so if what it found first cannot be
-read as the answer's type.
+An answer without its mark (only rules 2) is one word or number, found by the first of these steps: X in the last
+sentence `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only
+equation such as `60 + 65 = X` (`equation`), and the reply if it is one word (`word`). Lenient also looks for one if the
+marked answer cannot be read as the answer's type.
 
 Tags must be in lowercase (compat finds them in any case, but then counts the answer as wrong unless they are in
 lowercase). If a reply has more than a million characters, strict finds nothing, and standard, lenient and the step
