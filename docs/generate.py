@@ -487,10 +487,10 @@ ATTACHMENTS_HEAD = (
 )
 ATTACHMENTS_MODELS = (
     "`vertex_ai/` models are asked through the interface of Gemini or Anthropic, depending on their name. If litellm "
-    "is installed, its table of models can forbid an attachment: if the model's entry says that the model lacks the "
-    "capability, or, for {listed}, whose entries list every capability, if the entry does not mention it. A model "
-    "without an entry is not restricted by that table. A provider that the table above lacks is restricted only by "
-    "litellm's table."
+    "is installed, its table of models can forbid an attachment. It does so if the model's entry says that the model "
+    "lacks the capability. For {listed}, whose entries list every capability, it also does so if the entry does not "
+    "mention the capability. A model without an entry is not restricted by that table. A provider that the table above "
+    "lacks is restricted only by litellm's table."
 )
 
 

@@ -20,7 +20,7 @@ from dia_compiler.parse.discover import BENCHMARK_FILE, Folder, inside
 from dia_compiler.parse.model import Benchmark, Datum, Template
 from dia_compiler.parse.model_builder import Builder, build_template, snippet
 from dia_compiler.parse.schema_errors import Path as KeyPath
-from dia_compiler.parse.schema_errors import check_schema, is_misspelled
+from dia_compiler.parse.schema_errors import check_schema, comma_error, is_after_comma, is_misspelled
 from dia_compiler.parse.sessions.model_builder import build_sessions
 from dia_compiler.parse.sessions.rules import check_sessions, has_sessions
 from dia_compiler.parse.yaml_pitfalls import tell_split_values
@@ -348,12 +348,19 @@ class _Checker:
         title = node.get("title")
         if isinstance(title, Scalar) and is_cut_by_comment(title) and "comment-in-text" not in template.allow:
             self.diagnostics.warn("comment-in-text", COMMENT_CUTS, title.position, COMMENT_HELP)
-        for key, _ in allowed.pairs if isinstance(allowed, Mapping) else ():
-            if key.text not in HEALTH_WARNINGS:
-                help = (
-                    did_you_mean(key.text, HEALTH_WARNINGS) or f"the health warnings are {', '.join(HEALTH_WARNINGS)}"
-                )
-                self.diagnostics.error("E204", f"unknown health warning `{key.text}`", key.position, help)
+        if isinstance(allowed, Mapping):
+            self.check_allowed(allowed)
+
+    def check_allowed(self, allowed: Mapping) -> None:
+        """Report every key of `allow` that is not the name of a health warning."""
+        for key, reason in allowed.pairs:
+            if key.text in HEALTH_WARNINGS:
+                continue
+            if is_after_comma(key, reason, allowed):
+                self.diagnostics.entries.append(comma_error(key))
+                continue
+            help = did_you_mean(key.text, HEALTH_WARNINGS) or f"the health warnings are {', '.join(HEALTH_WARNINGS)}"
+            self.diagnostics.error("E204", f"unknown health warning `{key.text}`", key.position, help)
 
     def read_lists(self, lists: Map[str, Datum]) -> dict[str, list[str]]:
         """Read the lists that come from files (one item per line) and from built-in word lists."""

@@ -29,7 +29,7 @@ from dia_compiler.parse.model import (
     TypeUse,
     Variant,
 )
-from dia_compiler.parse.schema_errors import unknown_type
+from dia_compiler.parse.schema_errors import comma_error, is_after_comma, unknown_type
 from dia_compiler.types import TYPES
 from dia_language.answers.options import PLACES
 from dia_language.diagnostics import Diagnostics, Position, closest, did_you_mean
@@ -171,7 +171,9 @@ class Builder:
         for inner, value in node.pairs:
             if inner.text in ("params", "group", "examples"):
                 continue
-            if inner.text not in faces_by_name:
+            if inner.text not in faces_by_name and is_after_comma(inner, value, node):
+                self.diagnostics.entries.append(comma_error(inner))
+            elif inner.text not in faces_by_name:
                 misspelt.add(closest(inner.text, faces_by_name))
                 help = (
                     did_you_mean(inner.text, [*faces_by_name, "params"])

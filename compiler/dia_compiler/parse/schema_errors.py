@@ -205,11 +205,21 @@ def _report_unknown_key(error: _SchemaError) -> Reports:
             yield path, _unknown_key(error, key, value, path, known_keys)
 
 
+def is_after_comma(key: Scalar, value: Node, mapping: Mapping) -> bool:
+    """Return whether a key that is not known is probably the rest of a text that YAML ended at a comma."""
+    return mapping.is_flow and isinstance(value, Scalar) and value.text == ""
+
+
+def comma_error(key: Scalar) -> Diagnostic:
+    """Return the error for the rest of a text that YAML ended at a comma."""
+    message = f"`{key.text}` has no value: YAML split the text before it at a comma"
+    return Diagnostic("E306", message, key.position, "quote the whole value")
+
+
 def _unknown_key(error: _SchemaError, key: Scalar, value: Node, path: Path, known_keys: list[str]) -> Diagnostic:
     assert isinstance(error.node, Mapping)
-    if error.node.is_flow and isinstance(value, Scalar) and value.text == "":
-        message = f"`{key.text}` has no value: YAML split the text before it at a comma"
-        return error.diagnostic("E306", message, "quote the whole value", key.position)
+    if is_after_comma(key, value, error.node):
+        return comma_error(key)
     other_name = OTHER_KEYS.get(key.text.lower()) if not error.path else None
     help = f"did you mean `{other_name}`?" if other_name in known_keys else did_you_mean(key.text, known_keys)
     help = help or _known_keys_help(key.text, known_keys)
@@ -252,6 +262,13 @@ def _report_missing(error: _SchemaError) -> Reports:
 
 
 def _report_kind(error: _SchemaError) -> Reports:
+    if (
+        error.path[:1] == ("allow",)
+        and isinstance(error.node, Scalar)
+        and error.node.text == ""
+        and " " in error.path[-1]
+    ):
+        return  # the rest of a reason after a comma, which is not the name of a health warning
     yield from _report_kinds(error, _kinds(error.expected))
 
 

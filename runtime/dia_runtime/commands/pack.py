@@ -22,7 +22,8 @@ from dia_runtime.commands.terminal import echo
 def command(bundle: Path, out: Path | None, force: bool, as_json: bool) -> int:
     """Pack a bundle into one .tar.zst file.
 
-    Packing is deterministic: the same bundle always gives the same file. The bundle's digest does not change.
+    Packing is deterministic: with one version of zstd, the same bundle always gives the same file. The
+    bundle's digest does not change.
 
     \b
     Example:

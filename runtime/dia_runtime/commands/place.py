@@ -96,8 +96,8 @@ class PlaceOptions:
     "--quadrature",
     choices=["adaptive", "fixed"],
     default="adaptive",
-    help="Integration points of eap; fixed reproduces the published method, which is inaccurate from about ten items "
-    "on.",
+    help="Integration points of eap; fixed reproduces the published method, whose standard errors are wrong once "
+    "about ten items have been asked.",
 )
 @choice_option("--rule", choices=RULES, default="max-info", help="Rule for choosing the next item.")
 @click.option(

@@ -29,8 +29,9 @@ def command(
 ) -> int:
     """Reveal one answer of a sealed bundle, with a proof that it is unchanged.
 
-    With the passphrase and a question's ID, dia writes a proof: the answer and its salt. With --check, anyone can
-    compare a proof with the commitment in the sealed bundle. Exit code 3 if it is not the sealed answer.
+    With the passphrase and a question's ID, dia writes a proof: the answer, with its parameters and explanation, and
+    the salt of its commitment. With --check, anyone can compare a proof with the commitment in the sealed bundle. Exit
+    code 3 if it is not the sealed answer.
 
     \b
     Example:

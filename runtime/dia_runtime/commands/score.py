@@ -160,8 +160,9 @@ class ScoreOptions(GradingOptions):
     "--interval",
     choices=["bca", "percentile", "bound", "none"],
     default="bca",
-    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. bound: a wider interval, "
-    "computed with one more item that has the lowest or the highest possible value.",
+    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. bound: a wider interval, whose "
+    "ends are computed with one more item: the lower end with one of the lowest possible value, the upper end with one "
+    "of the highest.",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."

@@ -28,8 +28,8 @@ def command(
 ) -> int:
     """Seal a bundle: encrypt its answers, specs and seed, and commit to each answer.
 
-    The sealed bundle is a new folder that can be run, exported and published. To score its replies, restore the
-    original bundle with `dia unseal`. Nobody, including you, can do that without the passphrase.
+    The sealed bundle is a new folder that can be run, exported and published. To score its replies, use the original
+    bundle, or restore it with `dia unseal`. Nobody, including you, can unseal without the passphrase.
 
     \b
     Example:

@@ -21,8 +21,9 @@ from dia_runtime.commands.terminal import echo
 def command(archive: Path, out: Path | None, force: bool, as_json: bool) -> int:
     """Unpack a bundle that `dia pack` made.
 
-    The files must be exactly those in the manifest, with the same sizes and digests. The whole archive is refused (exit
-    code 3) for any other file, a path that leads out of the folder, a link, or a repeated name.
+    Apart from `provenance.json` and `signature.json`, the files must be exactly those in the manifest, with the same
+    sizes and digests. The whole archive is refused (exit code 3) for any other file, a path that leads out of the
+    folder, a link, or a repeated name.
 
     \b
     Example:

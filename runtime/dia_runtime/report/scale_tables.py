@@ -36,10 +36,10 @@ right, of: number of correct replies, and of all replies.
 z: infit and outfit as standard normal deviates."""
 # How the name of a feature in the table shows what its effect is of, and what this is
 KINDS_OF_EFFECTS = {
-    r"skill .*": "with a skill",
+    r"skill .*": "of a skill",
     r"template .*": "of a template",
-    r".* = .*": "with a word instead of the most common one",
-    r"(?!(skill|template) )(?!.* = ).*": "for each standard deviation of a number, logarithm, length or square",
+    r".* = .*": "of a word instead of the most common one",
+    r"(?!(skill|template) )(?!.* = ).*": "of one standard deviation of a number, logarithm, length or square",
 }
 ERROR_NOTE = """\
 error: how far the true difficulties of single new instances scatter around the predicted ones (standard deviation).
@@ -334,7 +334,7 @@ def _effects_note(names: Sequence[str]) -> str:
     kinds = [
         words for pattern, words in KINDS_OF_EFFECTS.items() if any(re.fullmatch(pattern, name) for name in features)
     ]
-    return f"logits: how much harder items are {', or '.join(kinds)}." if kinds else ""
+    return f"logits: the effect {', or '.join(kinds)}." if kinds else ""
 
 
 NEW_TEMPLATES = "(templates that the bank does not have)"
