@@ -80,8 +80,9 @@ def command(
     """Compile specs to frozen, checksummed bundles.
 
     A PATH is a benchmark's folder, a folder of such folders, or one template file. The same specs, seed and k give the
-    same questions and answers on every machine, byte for byte; the printed digest identifies them. With --part,
-    compiles one of N parts, on any machine. `dia merge` makes the parts into one bundle, the same as without --part.
+    same questions and answers on every machine, byte for byte (the bytes of assets also depend on the versions of
+    libraries); the printed digest identifies them. With --part, compiles one of N parts, on any machine. `dia merge`
+    makes the parts into one bundle, the same as without --part.
 
     With --success (and --for or --ability), or with --difficulty, keeps only instances of the right predicted
     difficulty, and leaves out templates whose difficulty cannot be predicted well enough.

@@ -275,8 +275,7 @@ class RowsType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "an expression over `row` whose value must differ in every row; unlike `id` of the type `row`, it names no "
-            "items",
+            "an expression over `row` that identifies a row: two rows of the file with the same value are an error",
         ),
         "size": option("data", "number of rows; optional with `group`: the default is all rows of the group"),
         "stratify": option("data", "a column: the rows are spread as evenly as possible over its values"),

@@ -171,7 +171,9 @@ class RationalAnswer(AnswerType):
 
 
 class RealAnswer(RoundedAnswer):
-    """A number in decimal notation. Signs, exponents, units and groups of digits are parsed like those of integers.
+    """A number in decimal notation.
+
+    Signs, exponents, units and groups of digits are parsed like those of integers, but the number need not be whole.
 
     With a tolerance, the correct answer need not have finitely many decimals: a rational number is stored exactly, and
     a symbolic number as a decimal whose error is at most 10**-30 of the tolerance.

@@ -142,7 +142,7 @@ class CalibrateOptions:
 @click.option("--largest-block", is_flag=True, help="If the data fall into unconnected blocks, keep the largest.")
 @click.option("--filter", "rule", metavar="RULE",
               help="Keep only items in a range: avg:0.05,0.95 (mean pass rate), atlas:0.05,0.95,0.05 (the same, "
-              "and a standard deviation of the models' pass rates of at least the third number), difficulty:-2,2 or "
+              "and pass rates that differ between models: a standard deviation of at least 0.05), difficulty:-2,2 or "
               "infit:0.7,1.3.")  # fmt: skip
 @click.option(
     "--choose-filter",
@@ -184,7 +184,8 @@ class CalibrateOptions:
     "--cluster",
     choices=["templates", "none"],
     default="templates",
-    help="Cluster the standard errors of abilities by template, or treat all replies as independent.",
+    help="Cluster the standard errors of abilities by template (if there are ten or more), or treat all replies as "
+    "independent.",
 )
 @click.option("--labels", type=PATH, metavar="FILE", help="YAML file with labels of models, as for dia score.")
 @click.option(

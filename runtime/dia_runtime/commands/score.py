@@ -160,9 +160,9 @@ class ScoreOptions(GradingOptions):
     "--interval",
     choices=["bca", "percentile", "bound", "none"],
     default="bca",
-    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. bound: a wider interval, whose "
-    "ends are computed with one more item: the lower end with one of the lowest possible value, the upper end with one "
-    "of the highest.",
+    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items, but bca uses bound if too few "
+    "items differ. bound: a wider interval; its lower end is computed with an added item that has the lowest possible "
+    "value, its upper end with one that has the highest.",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."

@@ -32,9 +32,9 @@ def command(bundle: Path, id: str | None, chain: str, as_json: bool) -> int:
     """Show a bundle or one of its questions with the answer; show a run or its replies to one question.
 
     ID is the id of a question, with or without the benchmark's name. Each reply is followed by its verdict, graded as
-    by `dia score` with the same `--chain`. Of a question with sessions, dia shows from a bundle each session's turns
-    and the other sessions whose replies it uses, and from a run the conversations. The role `subject` is the model
-    under test.
+    by `dia score` with the same `--chain`. For a question with sessions, a bundle shows the turns of each session, and
+    which other sessions' replies the session uses; a run shows the conversations. The role `subject` is the model under
+    test.
 
     \b
     Example:

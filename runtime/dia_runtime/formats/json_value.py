@@ -13,7 +13,8 @@ equation such as `60 + 65 = X` (`equation`), and the reply if it is one word (`w
 marked answer cannot be read as the answer's type.
 
 A text value is the answer itself; a number keeps its digits; a list or object is the answer as JSON. Objects with a
-duplicate key, nesting deeper than 100 levels, and NaN are not valid JSON. The step `last` searches only the last 300,000 characters. If a reply has more than a million characters, the steps before it find nothing, and compat searches the first million. In a bundle, the format of a question is
+duplicate key, nesting deeper than 100 levels, and NaN are not valid JSON. The step `last` searches only the last 300,000 characters. In a reply of more than a million characters, the steps
+`alone` and `fence` find nothing, and compat searches only the first million. In a bundle, the format of a question is
 `{"key": "result", "kind": "json", "rules": 2, "skip": "I-DO-NOT-KNOW"}`, without `key` for the default.
 """  # noqa: E501 - a table
 

@@ -34,13 +34,14 @@ OF_RANKINGS = {"exact": "exact %"}
 MORE = {"decisions": OF_DECISIONS, "ranking": OF_RANKINGS, "grade": {}}
 LEDGER = ("valid", "unread", "absent", "broken", "error")
 EXPLANATION = """\
-In the tables of sessions, a question is answered if every reply that the grading uses was given, readable or not, even
-if it is skipped. (The column "correct if answered" above leaves out skipped questions.) A question is valid if every
-reply could be read. If a later session or turn needs a reply that could not be read, it is not asked, so the question
-is not answered. Figures for valid questions leave out skipped ones. Outcomes count each question once: as valid, or by
-its problem, which is unread (a reply, also a judge's, could not be read), absent (a reply is missing for another
-reason), broken (grading the replies ended in an error) or error (a request failed). Columns without values are left
-out. Errors and intervals in these tables treat questions, not items, as independent.
+In the tables of sessions, a question is answered if every reply that the grading uses was given, readable or not; a
+question with the verdict skipped may be answered, too. (The column "correct if answered" above leaves out skipped
+questions.) A question is valid if every reply could be read. If a later session or turn needs a reply that could not
+be read, it is not asked, so the question is not answered. Figures for valid questions leave out skipped ones. Outcomes
+count each question once: as valid, or by its problem, which is unread (a reply, also a judge's, could not be read),
+absent (a reply is missing for another reason), broken (grading the replies ended in an error) or error (a request
+failed). Columns without values are left out. Errors and intervals in these tables treat questions, not items, as
+independent.
 tokens: completion tokens per question."""
 Blocks = Sequence[tuple[str, SessionBlock]]  # name of a model -> its figures
 
