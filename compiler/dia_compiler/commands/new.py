@@ -25,8 +25,8 @@ if TYPE_CHECKING:
               help="Draft a question for each row of a .csv or .jsonl file.")  # fmt: skip
 @click.option("--answer-column", metavar="COLUMN", help="With --from, the column of answers (default: guessed).")
 @click.option("--from-question", "question", metavar="TEXT",
-              help="Draft a template from this question: its numbers become parameters if the calculation of the answer "
-                   "uses them. @FILE reads the question from a file.")  # fmt: skip
+              help="Draft a template from this question: its numbers become parameters if the calculation of the "
+                   "answer uses them. @FILE reads the question from a file.")  # fmt: skip
 @click.option("--answer", metavar="TEXT",
               help="With --from-question: a number, a calculation (48 + 48 / 2 = 72), or a solution in the style of "
                    "GSM8K; @FILE reads it from a file.")  # fmt: skip
