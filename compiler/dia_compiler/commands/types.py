@@ -22,7 +22,7 @@ def command(names: tuple[str, ...], as_json: bool) -> int:
     \b
     Example:
       dia types integer
-      dia types list set
+      dia types string list
       dia types animals
     """
     from dia_language.answers import ANSWER_TYPES

@@ -27,9 +27,9 @@ def command(old: Path, new: Path, as_json: bool) -> int:
     """Show what differs between two bundles.
 
     Lists the questions in groups: unchanged questions with a changed answer (or grading), changed questions with a
-    changed answer, all changed questions (again with these), added and removed ones, and unchanged questions with
-    changed metadata. The differences in templates, specs, manifest entries and library versions follow. Exit code 1 if
-    the bundles differ.
+    changed answer, all changed questions (including those of the group before), added and removed ones, and unchanged
+    questions with changed metadata. The differences in templates, specs, manifest entries and library versions follow.
+    Exit code 1 if the bundles differ.
 
     \b
     Example:
