@@ -5,7 +5,7 @@
 | strict | the reply, without outer whitespace, is exactly one `<xml>...</xml>` (step `alone`), or one code fence of three backticks, with or without a language, that contains it (`fence`); if there is any text before or after it, or a second tag, nothing |
 | standard | as strict; otherwise the last `<xml>...</xml>` in the reply with neither tag inside it (`last`), unless the format says `reasoning: false` |
 | lenient | as strict; otherwise the last `<xml>...</xml>` in the reply with neither tag inside it (`last`), even with `reasoning: false`; otherwise an answer without its mark |
-| compat | like the published evaluator of the DIA benchmark: what is between the first two or three backticks with `xml` and the next backticks, if it is `<xml>...</xml>` (`fenced`), otherwise the whole reply (`whole`); it must equal `<xml>correct answer</xml>` in every character |
+| compat | like the published evaluator of the DIA benchmark: the content of the first fence that opens with two or three backticks and `xml`, up to the next backticks, if it is `<xml>...</xml>` (`fenced`), otherwise the whole reply (`whole`). What is found must equal `<xml>correct answer</xml>` in every character |
 
 An answer without its mark (only rules 2) is one word or number, found by the first of these steps: X in the last
 sentence `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only
