@@ -489,8 +489,8 @@ ATTACHMENTS_MODELS = (
     "`vertex_ai/` models are asked through the interface of Gemini or Anthropic, depending on their name. If litellm "
     "is installed, its table of models can forbid an attachment. It does so if the model's entry says that the model "
     "lacks the capability. For {listed}, whose entries list every capability, it also does so if the entry does not "
-    "mention the capability. A model without an entry is not restricted by that table. A provider that the table above "
-    "lacks is restricted only by litellm's table."
+    "mention the capability. A model without an entry is not restricted by that table. litellm's table never allows "
+    "more than the table above; only for a provider that is not in the table above, litellm's table alone counts."
 )
 
 

@@ -5,6 +5,7 @@ second copy of llama.cpp. The chat template `tools.jinja` next to this file show
 template does not. One request at a time, so that replies at temperature 0 can be repeated.
 """
 
+import argparse
 import signal
 import sys
 from importlib.util import find_spec
@@ -33,4 +34,8 @@ def main(port: int, threads: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 2)
+    parser = argparse.ArgumentParser(description="Serve SmolLM2-135M-Instruct with OpenAI's interface.")
+    parser.add_argument("port", type=int)
+    parser.add_argument("threads", type=int, nargs="?", default=2)
+    arguments = parser.parse_args()
+    main(arguments.port, arguments.threads)

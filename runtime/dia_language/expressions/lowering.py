@@ -303,13 +303,19 @@ def similar_functions(name: str, names: Collection[str]) -> str | None:
 TO_INTEGER = "use `floor(x)` for a number, or `from_base(text, 10)` for a text"
 # Functions of Python whose names do not resemble those that do the same here
 OF_PYTHON = {
+    "argmax": "use `first_index(values, max(values))`",
+    "argmin": "use `first_index(values, min(values))`",
     "float": "numbers are exact, so none has to be converted",
+    "index_of": "use `first_index(values, value)`",
     "int": TO_INTEGER,
     "integer": TO_INTEGER,
     "ljust": "use `pad_right(text, width)`",
-    "rjust": "use `pad_left(text, width)`",
-    "zfill": 'use `pad_left(text, width, "0")`',
+    "parse_int": TO_INTEGER,
     "random": "use a parameter: it is drawn from the instance's own seed",
+    "rjust": "use `pad_left(text, width)`",
+    "to_int": TO_INTEGER,
+    "to_integer": TO_INTEGER,
+    "zfill": 'use `pad_left(text, width, "0")`',
 }
 
 
