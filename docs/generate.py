@@ -202,17 +202,17 @@ WORDS_HEAD = (
 )
 OPTIONS_HEAD = (
     "An option of elements, such as `case`, can be given next to `type: list`, where it holds for all elements, or in "
-    "`of`, as in `of: {type: text, case: fold}`, which takes precedence. The last column shows which of the types with "
-    "elements (list, set, multiset, tuple, matrix, record) take it. `tolerance: {places: n}` is half a unit in that "
-    "decimal place."
+    "`of`, as in `of: {type: text, case: fold}`, which takes precedence. The last column shows which types take it. "
+    "`tolerance: {places: n}` is half a unit in that decimal place."
 )
 FORMATS_HEAD = (
     "Formats for `format: {kind: ...}`. The format decides how the prompt asks the model to mark its final answer and "
     "how the answer is extracted from the reply. A *chain* is a sequence of extraction steps, of which the first that "
     "finds an answer counts; `dia score --chain` selects the chain. The tables below name the steps in brackets, as "
-    "`dia audit` prints them. *Rules 2* apply to bundles made with version 2 of the language; older ones are read by "
-    "[rules 1](language.md#versions). By rules 2, standard and lenient ignore reasoning in `<think>` blocks and, "
-    "except in the format `whole`, Markdown around the answer, such as `**131**`; the tables do not repeat this."
+    "`dia audit` prints them. *Rules 2* apply to every bundle that this version of dia makes; bundles whose manifest "
+    "says rules 1 are read by [rules 1](language.md#versions). By rules 2, standard and lenient ignore reasoning in "
+    "`<think>` blocks and, except in the format `whole`, Markdown around the answer, such as `**131**`; the tables do "
+    "not repeat this."
 )
 
 

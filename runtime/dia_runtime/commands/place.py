@@ -121,8 +121,9 @@ def command(options: PlaceOptions, model_arguments: ModelArguments) -> int:
     """Estimate a model's ability on a bank from the most informative questions.
 
     The questions come from the bundle that the bank was calibrated on; if the items of the bank are templates, from any
-    bundle of the same templates. The replies so far decide which one comes next, until the standard error is small
-    enough, the budget is spent or all items have been asked. The replies are stored in a run; to resume an interrupted
+    bundle of the same templates. The replies so far decide which one comes next (by default, four are asked at a time;
+    with --concurrency 1, each choice uses all earlier replies), until the standard error is small enough, the budget is
+    spent or all items have been asked. The replies are stored in a run; to resume an interrupted
     placement, repeat the command. With --replay, recorded replies are used in the order in which they would have been
     requested.
 

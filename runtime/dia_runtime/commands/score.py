@@ -161,8 +161,8 @@ class ScoreOptions(GradingOptions):
     choices=["bca", "percentile", "bound", "none"],
     default="bca",
     help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items, but bca uses bound if too few "
-    "items differ. bound: a wider interval; its lower end is computed with an added item that has the lowest possible "
-    "value, its upper end with one that has the highest.",
+    "items differ. bound: a conservative bound instead of a bootstrap; it is wider, because it allows for values that "
+    "no item showed.",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."

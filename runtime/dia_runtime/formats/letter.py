@@ -16,12 +16,13 @@ its canonical text is the letter. There are at least two letters, each an upperc
 | lenient | as standard; otherwise the letter, if the last line is only a letter, or a letter and the text of its option (`line`); otherwise the only option whose text is the reply or its last line (`text`); otherwise the only letter that the last line marks with brackets, asterisks or a full stop, unless the line contains the text of another option (`single`) |
 | compat | like the published evaluator of the evaluate-idk study: see letter_compat.py |
 
-Closed `<think>...</think>` blocks are removed first. The letter may be in either case. In the step `said`, `Answer: B or A` names no answer; under rules 2, neither does `Answer: A, B and C`. If a reply has more than a million characters, only the last
+All chains, even strict, first remove closed `<think>...</think>` blocks. The letter may be in either case. In the step `said`, `Answer: B or A` names no answer; under rules 2, neither does `Answer: A, B and C`. If a reply has more than a million characters, only the last
 million is searched.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from string import ascii_uppercase
 from typing import Any
@@ -32,6 +33,7 @@ from dia_runtime.formats.letter_compat import without_thoughts
 from dia_runtime.formats.patterns import compiled
 
 LONGEST = 10_000  # longest text of an option that is compared
+LISTED = re.compile(r"\W*([A-Z])[.):\]]\W*\w")
 AROUND = 20  # most characters around a single letter
 
 
@@ -93,8 +95,14 @@ def _repeats_options(reply: str, format: FormatRecord) -> bool:
     if rules_of(format) < 2:
         return False
     lines = [line.strip() for line in answered(reply).rstrip().rsplit("\n", 2)[-2:]]
-    letters = {_of_option(line, format) for line in lines}
-    return len(letters) == 2 and None not in letters
+    exact, inexact = ({read(line, format) for line in lines} for read in (_of_option, _listed))
+    return any(len(letters) == 2 and None not in letters for letters in (exact, inexact))
+
+
+def _listed(line: str, format: FormatRecord) -> str | None:
+    """Return the letter that begins a line with more text, as in a list of options that is copied inexactly."""
+    match = LISTED.match(line[:AROUND])
+    return match[1] if match and match[1] in letters_of(format) else None
 
 
 def _lists_letters(line: str, format: FormatRecord) -> bool:

@@ -29,8 +29,8 @@ class Verdict(StrEnum):
     WRONG = (
         "wrong",
         "wrong",
-        "any other answer, a reply without an answer that the provider marks as a refusal, or a prompt that exceeds "
-        "the context window",
+        "any other answer, a reply that has no answer and that the provider marks as a refusal, or a prompt that "
+        "exceeds the context window",
         True,
     )
     UNPARSED = "unparsed", "unparsed", "No answer could be read from the reply; it counts as wrong.", True

@@ -115,6 +115,21 @@ def test_a_list_of_letters_names_none_by_the_second_rules(reply: str, letter: st
     assert FORM.extract("Answer: A, B", OPTIONS, "strict").text == "A"  # the first rules never change
 
 
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("A. Paris\nB. New York", None),
+        ("A. the city of Paris\nB. New York City\nC. Rome, Italy", None),
+        ("A) the city of Paris\nB) New York", None),
+        ("The capital is\nB. New York", "B"),
+        ("A. is wrong.\nB", "B"),
+        ("B. the bigger one\nB. New York", "B"),
+    ],
+)
+def test_a_copied_list_of_options_names_none_by_the_second_rules(reply: str, letter: str | None) -> None:
+    assert FORM.extract(reply, {**OPTIONS, "rules": 2}, "lenient").text == letter
+
+
 @pytest.mark.parametrize("rules", [1, 2])
 def test_the_end_of_a_long_reply_is_searched(rules: int) -> None:
     for before in ("word " * 150_000, "<think>Answer: A</think>" + "word " * 150_000, "word " * 250_000):

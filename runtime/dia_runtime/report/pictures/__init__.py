@@ -55,7 +55,7 @@ PICTURES: dict[str, Picture] = {
     "reliability": Picture("correct instances of each item, by model", SCORE, reliability),
     "domains": Picture("verdicts by domain", SCORE, domains),
     "categories": Picture("verdicts by category", SCORE, categories),
-    "drop": Picture("score lost to wrong answers, by model", SCORE, drop),
+    "drop": Picture("share of questions answered wrong or unparsed, by model", SCORE, drop),
     "risk-coverage": Picture(
         "risk (share wrong or unparsed among the questions not skipped) against coverage (share not skipped)",
         SCORE,
