@@ -32,7 +32,7 @@ BINS, BAR, CUT = 10, 24, 200
               help="Of a template with `each`: show this item (numbered from 0; default: the first).")  # fmt: skip
 @click.option("--seed", metavar="TEXT", help="Seed of the instances (default: the benchmark's, else 0).")
 @click.option("--stress", type=IntRange(min=10, max=1_000_000), metavar="N",
-              help="Make N instances, and show run time and answers for each value of a parameter.")  # fmt: skip
+              help="Make N instances, and show how run time and answer depend on each parameter.")  # fmt: skip
 @allow_programs
 @json_option
 @click.pass_context

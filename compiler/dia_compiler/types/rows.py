@@ -107,8 +107,8 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "an expression over `row`: if `each` makes every row an item, the name of that item (default the row "
-            "number, counted from 0)",
+            "an expression over `row` that names the item, if the template's key `each` makes every row an item "
+            "(default the row number, counted from 0)",
         ),
     }
 

@@ -34,7 +34,7 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
             "thousands": one_of(ROUND["thousands"], "The separator between groups of three digits."),
         },
         "How to round the correct answer; replies are compared with the result. `ties: down` cuts every value "
-        "towards zero. {{ rounding_rule }} states the rule.",
+        "towards zero. In a prompt, `{{ rounding_rule }}` states the rule.",
         required=["places", "ties"],
     ),
     "tolerance": mapping(

@@ -6,8 +6,8 @@ r"""The answer in \boxed{}, as mathematics models write it.
 | standard | as strict; otherwise the content of the last `\boxed{...}`, `\fbox{...}` or `boxed{...}` with matching braces (`last`) |
 | lenient | as standard; otherwise an answer without its mark |
 
-An answer without its mark (only rules 2) is one word or number, found by the first of these steps: X in the last
-sentence `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only
+An answer without its mark (only rules 2) is one word or number, found by the first of these steps: X in the
+last line that ends with `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only
 equation such as `60 + 65 = X` (`equation`), and the reply if it is one word (`word`). Lenient also looks for one if the
 marked answer cannot be read as the answer's type.
 

@@ -7,14 +7,14 @@
 | lenient | as standard; otherwise an answer without its mark |
 | compat | like the published evaluator of the Self-Execution Benchmark: the first fence marked `json`, then everything from the first `{` to the last `}`, then any `{...}` without braces inside, then the text after `"key":` (`fence`, `braces`, `any`, `pair`) |
 
-An answer without its mark (only rules 2) is one word or number, found by the first of these steps: X in the last
-sentence `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only
+An answer without its mark (only rules 2) is one word or number, found by the first of these steps: X in the
+last line that ends with `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only
 equation such as `60 + 65 = X` (`equation`), and the reply if it is one word (`word`). Lenient also looks for one if the
 marked answer cannot be read as the answer's type.
 
 A text value is the answer itself; a number keeps its digits; a list or object is the answer as JSON. Objects with a
-duplicate key, nesting deeper than 100 levels, and NaN are not valid JSON. The step `last` searches only the last 300,000 characters. In a reply of more than a million characters, the steps
-`alone` and `fence` find nothing, and compat searches only the first million. In a bundle, the format of a question is
+duplicate key, nesting deeper than 100 levels, and NaN are not valid JSON. The step `last` searches only the last 300,000 characters. In a reply of more than a million characters, strict finds
+nothing, and compat searches only the first million. In a bundle, the format of a question is
 `{"key": "result", "kind": "json", "rules": 2, "skip": "I-DO-NOT-KNOW"}`, without `key` for the default.
 """  # noqa: E501 - a table
 

@@ -4,10 +4,10 @@
 |---|---|
 | strict | the last line that is not empty (step `last`) |
 | standard | as strict |
-| lenient | the last line, without a leading `Answer:`, `Final answer:` or `The answer is:`; a line that only closes a code fence is skipped (`last`); if it cannot be read as the answer's type, an answer in a sentence or equation |
+| lenient | the last line, without a leading `Answer:`, `Final answer:`, `The answer is:` or `The answer is`; a line that only closes a code fence is skipped (`last`); if it cannot be read as the answer's type, an answer in a sentence or equation |
 
 Under rules 2, if the last line is not a value of the answer's type, `lenient` looks for an answer of one word or number
-in the whole reply: X in the last sentence `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.`
+in the whole reply: X in the last line that ends with `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.`
 (`sentence`), or in the only equation such as `60 + 65 = X` (`equation`). A text answer keeps the full stop of its line:
 `The answer is: red.` is correct only if the answer has `punctuation: ignore`.
 

@@ -6,7 +6,7 @@ finds a letter decides. If it finds several, the one that ends last counts, unle
 
 | step | what is found |
 |---|---|
-| final-is-hope, final-is | "final answer is B. I hope", "final answer ... is B", with up to 100 characters between, on the same line |
+| final-is-hope, final-is | "final answer is B. I hope"; "final answer ... is B", where ... is up to 100 characters of the same line |
 | answer-colon, answer-near | "answer:" or "answer", up to 50 characters, then the letter as a word |
 | text-start, line-start | the letter as a word at the start of the text or of a line |
 | hash | the last ###B###; only in uppercase in the first version |

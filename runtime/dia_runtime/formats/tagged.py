@@ -6,8 +6,8 @@
 | standard | as strict; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`), unless the format says `reasoning: false` |
 | lenient | as strict; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`), even with `reasoning: false`; otherwise an answer without its mark |
 
-An answer without its mark (only rules 2) is one word or number, found by the first of these steps: X in the last
-sentence `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only
+An answer without its mark (only rules 2) is one word or number, found by the first of these steps: X in the
+last line that ends with `the answer is X` (`said`), in a last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only
 equation such as `60 + 65 = X` (`equation`), and the reply if it is one word (`word`). Lenient also looks for one if the
 marked answer cannot be read as the answer's type.
 
@@ -83,7 +83,11 @@ def last_if_allowed(reply: str, format: FormatRecord) -> str | None:
 STRICT = (("alone", alone), ("fence", fence))
 STANDARD_STEPS = (*STRICT, ("last", last_if_allowed))
 REASONING = FormatOption(
-    "flag", "Whether the reply may contain text besides the tags (default true).", default=True, example=None
+    "flag",
+    "Whether the reply may contain text outside the tags (default true). If false, the prompt forbids it, and the "
+    "chain standard does not accept it. The chain strict never does, lenient always does.",
+    default=True,
+    example=None,
 )
 
 
