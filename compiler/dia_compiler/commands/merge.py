@@ -48,8 +48,9 @@ def command(
     """Join parts made by `dia compile --part I/N` into one bundle, or runs of the same questions into one.
 
     A PATH is a part, a folder of parts, or a run. The bundle is byte for byte the one that a single compile makes.
-    Without -o, its folder is in the build folder; -o names the folder itself. Runs need -o. Nothing is written if parts
-    are missing, duplicate or made from other specs or versions, or if runs contradict each other.
+    Without -o, it gets a folder of its own in the build folder; with -o DIR, DIR becomes the bundle. Runs need -o.
+    Nothing is written if parts are missing, duplicate or made from other specs or versions, or if runs contradict each
+    other.
 
     \b
     Example:

@@ -46,7 +46,7 @@ def command(
     allow_programs: str,
     as_json: bool,
 ) -> int:
-    """Show instances of a template: parameters, prompt, answer, checks, run time and degrees of freedom.
+    """Show instances of a template: parameters, prompt, answer, checks and run time. Say how many there can be.
 
     With -v, shows the prompt as the model reads it, with the benchmark's wrapper. Nothing is written.
 

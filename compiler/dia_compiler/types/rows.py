@@ -107,8 +107,8 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "an expression over `row` that names the item, if the template's key `each` makes every row an item "
-            "(default the row number, counted from 0)",
+            "only if the template's key `each` makes an item of every row: an expression over `row` that gives the "
+            "item's name (default the row number, counted from 0)",
         ),
     }
 

@@ -292,7 +292,11 @@ SYNTAX_WORDS: tuple[tuple[str, str, str | None], ...] = (
     ("invalid character", "a character that expressions cannot contain", "use plain operators and straight quotes"),
     ("invalid non-printable", "an invisible character", "remove it"),
     ("expected 'else'", "an `if` without `else`", "write `a if condition else b`"),
-    ("f-string", "an f-string that cannot be parsed", "write literal braces as {{ and }}"),
+    (
+        "f-string",
+        "an f-string that cannot be parsed",
+        "write texts inside braces in the other quotes: f\"{pad_left(n, 2, '0')}\"; write literal braces as {{ and }}",
+    ),
     ("too many nested parentheses", "the expression is nested too deeply", "split it with `let`"),
 )
 

@@ -100,9 +100,9 @@ class CalibrateOptions:
     "--item-scores",
     choices=["eap", "wle", "mle"],
     default="eap",
-    help="Estimator of what the method does not estimate directly: the difficulties (mml-items), the abilities "
-    "(mml-persons), or the side that is eliminated (cml). eap: posterior mean. wle: Warm's estimate. mle: "
-    "maximum likelihood, always used by jml.",
+    help="Estimator of the side that the method does not estimate directly: the difficulties (mml-items), the "
+    "abilities (mml-persons), or the side that is eliminated (cml). eap: posterior mean. wle: Warm's estimate. mle: "
+    "maximum likelihood. No effect with jml, which estimates both sides by maximum likelihood.",
 )
 @choice_option("--preset", choices=["paper"], help="Use Algorithm 1 of the Self-Execution paper, as published.")
 @choice_option(

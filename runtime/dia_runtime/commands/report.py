@@ -63,9 +63,9 @@ class ReportOptions(GradingOptions):
 @choice_option(
     "--preset",
     choices=["paper", "dia-bench"],
-    help="paper: grade as the published evaluator of each study does (chain compat), count errors as wrong, and for "
-    "conversations of the Self-Execution Benchmark, show its figures. dia-bench: grade as the text of the DIA-Bench "
-    "paper says (chain strict), not as its evaluator does, and count errors as wrong.",
+    help="paper: grade as the published code of each study does (DIA-Bench, evaluate-idk, Self-Execution Benchmark; "
+    "chain compat), and for conversations of the Self-Execution Benchmark, show its figures. dia-bench: grade as the "
+    "text of the DIA-Bench paper says (chain strict), which differs from its code. Both count errors as wrong.",
 )
 @click.option(
     "--bank",

@@ -132,9 +132,9 @@ class ScoreOptions(GradingOptions):
 @choice_option(
     "--preset",
     choices=["paper", "dia-bench"],
-    help="paper: grade as the published evaluator of each study does (chain compat), count errors as wrong, and for "
-    "conversations of the Self-Execution Benchmark, add its figures. dia-bench: grade as the text of the DIA-Bench "
-    "paper says (chain strict), not as its evaluator does, and count errors as wrong.",
+    help="paper: grade as the published code of each study does (DIA-Bench, evaluate-idk, Self-Execution Benchmark; "
+    "chain compat), and for conversations of the Self-Execution Benchmark, add its figures. dia-bench: grade as the "
+    "text of the DIA-Bench paper says (chain strict), which differs from its code. Both count errors as wrong.",
 )
 @choice_option(
     "--ensemble",
@@ -160,9 +160,9 @@ class ScoreOptions(GradingOptions):
     "--interval",
     choices=["bca", "percentile", "bound", "none"],
     default="bca",
-    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items, but bca uses bound if too few "
-    "items differ. bound: a conservative bound instead of a bootstrap; it is wider, because it allows for values that "
-    "no item showed.",
+    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items, but bca uses bound if fewer "
+    "than 20 items are above the lowest possible value of the figure, or fewer than 20 below the highest. bound: a "
+    "conservative bound instead of a bootstrap; it is wider, because it allows for values that no item showed.",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."

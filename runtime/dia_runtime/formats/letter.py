@@ -210,7 +210,12 @@ class Letter(Format):
     """The letter of an option."""
 
     options = {
-        "of": FormatOption("alternatives", "The letters of the options.", required=True, example=["A", "B", "C", "D"]),
+        "of": FormatOption(
+            "alternatives",
+            "The letters of the options. Leave it out if the template has `choices`, which give letters and texts.",
+            required=True,
+            example=["A", "B", "C", "D"],
+        ),
         "options": FormatOption("mapping", "The texts of the options by letter.", in_specs=False),
     }
     chains = {

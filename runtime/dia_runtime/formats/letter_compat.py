@@ -7,7 +7,7 @@ finds a letter decides. If it finds several, the one that ends last counts, unle
 | step | what is found |
 |---|---|
 | final-is-hope, final-is | "final answer is B. I hope"; "final answer ... is B", where ... is up to 100 characters of the same line |
-| answer-colon, answer-near | "answer:" or "answer", up to 50 characters, then the letter as a word |
+| answer-colon, answer-near | the letter as a word, up to 50 characters after "answer:" (answer-colon) or "answer" (answer-near) |
 | text-start, line-start | the letter as a word at the start of the text or of a line |
 | hash | the last ###B###; only in uppercase in the first version |
 | boxed | the first \boxed{B}, otherwise \boxed{\text{B}}, \boxed{\mathrm{B}}, boxed(B), boxed{B}, in upper or lower case |

@@ -228,6 +228,7 @@ def test_what_belongs_elsewhere_is_named(text: str, place: int, message: str) ->
         ("1 - '2026-01-31T10:00:00Z'", "a time is text: use `add_seconds` or `add_days`"),
         ("'12' - 1", "the number is text: convert it, as in `from_base(text, 10)`"),
         ("'n is ' + 1", "use an f-string to put numbers into text"),
+        ("f'{n'", "write texts inside braces in the other quotes"),
         ("'a' - 1", None),
         ("none * 2", "none is a missing value, such as an empty cell"),
         ("int(3 / 2)", "use `floor(x)` for a number, or `from_base(text, 10)` for a text"),
