@@ -171,7 +171,9 @@ def _require_mistakes(expansion: Expansion, unseen: set[str]) -> None:
     if unseen:
         name = min(unseen)
         place = expansion.prepared.mistakes[name].parsed.source.place(0)
-        message = f"the mistake `{name}` is the correct answer in every instance that was tried"
+        choices = expansion.prepared.template.choices
+        problem = "is the correct answer in every" if choices is None else "is not the value of a wrong option in any"
+        message = f"the mistake `{name}` {problem} instance that was tried"
         raise DiaError(Diagnostic("E508", message, place, "correct its expression, or remove it"))
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from dia_compiler.generate.bundle_rows import RoundTrip, answer_record
+from dia_compiler.pipeline.api import check_specs
 from dia_language.diagnostics import DiaError
 from dia_runtime.grading.grader import grade
-from helpers.small_specs import expansion, found, questions
+from helpers.small_specs import expansion, found, questions, written
 
 CAPITALS = """\
 template: capitals
@@ -116,3 +117,10 @@ def test_faults_of_the_keys_are_told(tmp_path: Path) -> None:
     assert "`options` is a reserved name" in [entry.message for entry in found(tmp_path, taken)]
     unknown = CAPITALS.replace("skip: I", "skipp: I")
     assert "unknown key `skipp`" in [entry.message for entry in found(tmp_path, unknown)]
+
+
+def test_a_mistake_that_is_never_an_option_is_an_error(tmp_path: Path) -> None:
+    checked = check_specs([written(tmp_path, CAPITALS.replace("'Berlin'", "'Bern'"))], 1)
+    assert [entry.message for entry in checked.diagnostics.errors] == [
+        "the mistake `first` is not the value of a wrong option in any instance that was tried"
+    ]
