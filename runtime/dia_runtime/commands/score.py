@@ -160,8 +160,8 @@ class ScoreOptions(GradingOptions):
     "--interval",
     choices=["bca", "percentile", "bound", "none"],
     default="bca",
-    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items, but bca uses bound if fewer "
-    "than 20 items are above the lowest possible value of the figure, or fewer than 20 below the highest. bound: a "
+    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. If fewer than 20 items have "
+    "more than the lowest possible value, or fewer than 20 have less than the highest, bca uses bound. bound: a "
     "conservative bound instead of a bootstrap; it is wider, because it allows for values that no item showed.",
 )
 @click.option(
