@@ -250,7 +250,11 @@ COMMANDS_HEAD = (
 )
 EXIT_CODES = (
     ("0", "done"),
-    ("1", "a finding: bundles that differ, `check --strict` with warnings, a run in which questions have no reply"),
+    (
+        "1",
+        "a finding, such as bundles that differ, `check --strict` with warnings, a template over its limit in `probe`, "
+        "or a run in which questions have no reply",
+    ),
     ("2", "input or arguments: errors in specs, unknown names, an output that may not be replaced"),
     ("3", "integrity: a file is damaged, does not belong to the bundle, or cannot be verified"),
     ("4", "a provider or the network failed"),

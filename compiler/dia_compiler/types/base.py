@@ -18,6 +18,7 @@ from dia_compiler.types.choices import Choose as Choose
 SHOWN = 60  # characters of a value in a message
 ARITHMETIC = re.compile(r"(?=.*[+*/])-?\(?[0-9][0-9 ()+*/.-]*")
 NUMBER_HELP = "write digits, as in `{name}: 8`, or an expression after `= `, as in `{name}: = n + 1`"
+INTEGERS_HELP = 'write integers, as in `{name}: [3, 8]`, or an expression in quotes, as in `{name}: "= [n, 8]"`'
 RANGE_HELP = "write `{name}: 8`, `{name}: {{min: 4, max: 8}}`, or an expression after `= `, as in `{name}: = n + 1`"
 
 
@@ -210,7 +211,9 @@ def weights_option(options: Mapping[str, Any], size: int) -> tuple[int, ...] | N
     if value is None:
         return None
     if not isinstance(value, list) or any(type(weight) is not int or weight < 1 for weight in value):
-        raise OptionFault("weights", "`weights` must be a list of positive integers")
+        raise OptionFault(
+            "weights", "`weights` must be a list of positive integers", INTEGERS_HELP.format(name="weights")
+        )
     if len(value) != size:
         raise OptionFault(
             "weights", f"`weights` has {counted(len(value), 'entry', 'entries')} for {counted(size, 'item')}"

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from dia_language.numbers.values import ExactDecimal, Value, decimal, plain
 
 from dia_compiler.types.base import (
+    INTEGERS_HELP,
     Choose,
     Domain,
     Enumerable,
@@ -128,7 +129,7 @@ class IntegerType(ParameterType):
         low, step = _with_parity(low, step, options.get("parity"))
         excluded = options.get("exclude", [])
         if not isinstance(excluded, list) or any(type(value) is not int for value in excluded):
-            raise OptionFault("exclude", "`exclude` must be a list of integers")
+            raise OptionFault("exclude", "`exclude` must be a list of integers", INTEGERS_HELP.format(name="exclude"))
         domain = Integers(low, step, max(0, (high - low) // step + 1), excluded)
         if domain.count < 1:
             raise OptionFault("max", f"no integer between {low} and {high} satisfies the options")

@@ -15,8 +15,8 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
     "length": any_of(
         integer(minimum=1, maximum=100_000),
         EXPRESSION_TEXT,
-        words="The number of elements. The instruction of the format shows an example answer with this number of "
-        "elements, if it is at most 6 (for a set, 3).",
+        words="The number of elements. If it is at most 6 (at most 3 for a set), the example answer in the format's "
+        "instruction has as many.",
     ),
     "separator": nonempty("The separator between elements (default a comma)."),
     "round": mapping(
@@ -34,7 +34,8 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
             "thousands": one_of(ROUND["thousands"], "The separator between groups of three digits."),
         },
         "How to round the correct answer; replies are compared with the result. `ties: down` cuts every value "
-        "towards zero. In a prompt, `{{ rounding_rule }}` states the rule.",
+        "towards zero. `thousands` separates groups of three digits; replies may leave the separators out. In a "
+        "prompt, `{{ rounding_rule }}` states the rule.",
         required=["places", "ties"],
     ),
     "tolerance": mapping(

@@ -147,7 +147,8 @@ class CalibrateOptions:
 @click.option(
     "--choose-filter",
     is_flag=True,
-    help="Choose one of fifteen filters by fit and prediction, and then by items kept and precision.",
+    help="Choose one of fifteen filters: leave out those with poor fit or prediction, and of the rest, take the one "
+    "with the best trade-off between items kept and precision.",
 )
 @click.option(
     "--check",

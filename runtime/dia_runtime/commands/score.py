@@ -160,9 +160,10 @@ class ScoreOptions(GradingOptions):
     "--interval",
     choices=["bca", "percentile", "bound", "none"],
     default="bca",
-    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. If fewer than 20 items have "
-    "more than the lowest possible value, or fewer than 20 have less than the highest, bca uses bound. bound: a "
-    "conservative bound instead of a bootstrap; it is wider, because it allows for values that no item showed.",
+    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items; bca needs at least 20 "
+    "items above the lowest possible value and at least 20 below the highest, and otherwise uses bound (not for "
+    "differences of models, which have none). bound: a conservative bound instead of a bootstrap; it is wider, because "
+    "it allows for values that no item showed.",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."

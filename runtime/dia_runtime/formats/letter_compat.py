@@ -1,6 +1,6 @@
 r"""How the evaluate-idk study extracted letters, step by step, in the two versions that it published.
 
-The first version knows the letters A to E, the second (from 2025-12-17) A to K. A format whose last letter comes after
+The first version finds the letters A to E; the second (from 2025-12-17) also F to K, but only from the step hash on. A format whose last letter comes after
 E is read like the second version. Closed `<think>...</think>` blocks are removed first. The first step that
 finds a letter decides. If it finds several, the one that ends last counts, unless the table says otherwise:
 
@@ -14,7 +14,7 @@ finds a letter decides. If it finds several, the one that ends last counts, unle
 | answer-letter | the first "answer B", "answer: B", "answer-B", in upper or lower case |
 | option-tail | the first "option B", otherwise the first "choice B", in the last 200 characters, in upper or lower case |
 
-Up to the step line-start, even the second version finds only the letters A to E, in uppercase. A letter counts "as a word" if it
+Up to the step line-start, the letter must be in uppercase. A letter counts "as a word" if it
 comes after a space or at the start; is bare, in round brackets or between two pairs of asterisks; and is followed by a
 full stop, comma or colon (with or without one whitespace character before it), by a space, or by the end. If a reply
 has more than 300,000 characters, only the first 300,000 are read.
