@@ -187,12 +187,13 @@ PARAMETERS_HEAD = (
     "`dia types NAME` shows an entry in the terminal."
 )
 ANSWERS_HEAD = (
-    "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed and "
-    "compared with it. A reply is read by a [chain](#answer-formats), by default `standard`. Below, *lenient* "
+    "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed "
+    "and compared with it. A reply is read by a [chain](#answer-formats), by default `standard`. Below, *lenient* "
     "describes how the chain `lenient` parses an answer, and *strict* how all other chains do, including `standard` "
     "(but the chain `compat` of the format `xml` compares texts instead). An extracted answer that is not a value of "
-    "the type, such as `seven` for an integer, is wrong, not unparsed. Every type takes "
-    "[`accept`, `accept_if`, `share` and `unanswerable`](language.md#answers)."
+    "the type, such as `seven` for an integer, is wrong, not unparsed. *Rules 2* apply to every bundle that this "
+    "version of dia makes; bundles whose manifest says rules 1 are read by [rules 1](language.md#versions). Every "
+    "type takes [`accept`, `accept_if`, `share` and `unanswerable`](language.md#answers)."
 )
 WORDS_HEAD = (
     "Built-in lists for the type `words` (`from: NAME`), and for expressions: after `lists: {pets: {words: animals}}`, "
@@ -209,10 +210,9 @@ FORMATS_HEAD = (
     "Formats for `format: {kind: ...}`. The format decides how the prompt asks the model to mark its final answer and "
     "how the answer is extracted from the reply. A *chain* is a sequence of extraction steps, of which the first that "
     "finds an answer counts; `dia score --chain` selects the chain. The tables below name the steps in brackets, as "
-    "`dia audit` prints them. *Rules 2* apply to every bundle that this version of dia makes; bundles whose manifest "
-    "says rules 1 are read by [rules 1](language.md#versions). By rules 2, standard and lenient ignore reasoning in "
-    "`<think>` blocks and, except in the format `whole`, Markdown around the answer, such as `**131**`; the tables do "
-    "not repeat this."
+    "`dia audit` prints them. By [rules 2](language.md#versions), which apply to every bundle that this version of "
+    "dia makes, standard and lenient ignore reasoning in `<think>` blocks and, except in the format `whole`, Markdown "
+    "around the answer, such as `**131**`; the tables do not repeat this."
 )
 
 

@@ -147,7 +147,7 @@ class CalibrateOptions:
 @click.option(
     "--choose-filter",
     is_flag=True,
-    help="Choose one of fifteen filters: leave out those with poor fit or prediction, and of the rest, take the one "
+    help="Try fifteen filters and use the best: of those with which the model fits and predicts well enough, the one "
     "with the best trade-off between items kept and precision.",
 )
 @click.option(

@@ -68,7 +68,9 @@ runs_argument = click.argument("runs", nargs=-1, required=True, metavar="RUN..."
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 out_option = click.option("-o", "--out", type=PATH, help="Write the output to this file.")
 bundle_option = click.option(
-    "--bundle", type=PATH, help="Bundle with the answers, where the runs lack them; in a report, also with the prompts."
+    "--bundle",
+    type=PATH,
+    help="Bundle with the answers, where the runs lack them. `dia report` takes the prompts from it, too.",
 )
 chain_option = choice_option(
     "--chain",

@@ -160,10 +160,10 @@ class ScoreOptions(GradingOptions):
     "--interval",
     choices=["bca", "percentile", "bound", "none"],
     default="bca",
-    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items; bca needs at least 20 "
-    "items above the lowest possible value and at least 20 below the highest, and otherwise uses bound (not for "
-    "differences of models, which have none). bound: a conservative bound instead of a bootstrap; it is wider, because "
-    "it allows for values that no item showed.",
+    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. With fewer than 20 items "
+    "above the lowest possible value, or fewer than 20 below the highest, bca uses bound instead, except for figures "
+    "that have no bound, such as differences of models. bound: a conservative bound instead of a bootstrap; it is "
+    "wider, because it allows for values that no item showed.",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."
@@ -215,9 +215,9 @@ class ScoreOptions(GradingOptions):
 def command(options: ScoreOptions) -> int:
     """Grade the replies of runs and print their figures.
 
-    The first table ranks the models by RS@k, with its 95 % confidence interval. After it comes what stands out:
-    uncertain ranks, unparsed or truncated replies, errors. Tables show shares in percent; JSON has values between
-    0 and 1. While a run has errors, a figure is printed as a range, from its value if they are all wrong to its value
+    The first table ranks the models by RS@k, the reliability score, with its 95 % confidence interval. After it comes
+    what stands out: uncertain ranks, unparsed or truncated replies, errors. Tables show shares in percent; JSON has
+    values between 0 and 1. While a run has errors, a figure is printed as a range, from its value if they are all wrong to its value
     if they are all correct.
 
     Labels for --by: category, domain, level, skill, variant, template, item, adversarial (what could mislead the

@@ -3,8 +3,8 @@
 | chain | what is found |
 |---|---|
 | strict | the last non-empty line, if it is exactly one of the labels or the abstention token (step `line`) |
-| standard | as strict; otherwise the label on that line, in upper or lower case, after `Answer:`, in quotes, asterisks or brackets, or with a full stop (`bare`, rules 2) |
-| lenient | as standard, and also with the step `bare` under rules 1; otherwise the only label that occurs in the reply as a word (`single`); if two different labels occur, nothing |
+| standard | as strict; otherwise, only under rules 2, the label on that line, in upper or lower case, after `Answer:`, in quotes, asterisks or brackets, or with a full stop (`bare`) |
+| lenient | as standard, but with the step `bare` under either rules; otherwise the only label that occurs in the reply as a word (`single`); if two different labels occur, nothing |
 
 If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question
 is `{"kind": "label", "of": ["AGREE", "DISAGREE"], "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
