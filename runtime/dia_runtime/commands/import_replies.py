@@ -114,11 +114,11 @@ def command(options: ImportOptions) -> int:
     --bundle. Otherwise the log must contain the correct answers.
 
     In a table, every row is one reply. The fields id and reply are required; without --bundle, so is gold, the correct
-    answer. They are read from the columns of these names, or those that --field names. Other fields are read only if
-    --field names their columns: model, attempt, accept, item, instance, template, variant, category, domain, level,
-    skills, adversarial, number, error, finish_reason, prompt_tokens, completion_tokens, reasoning_tokens, cost,
-    seconds, model_version, asked_at, tool_transcript and questions_root. Files compressed with gzip or zstd need no
-    unpacking.
+    answer. They are read from the columns with these names, unless you give others with `--field`. Other fields are
+    read only if you give their columns with `--field`: model, attempt, accept, item, instance, template, variant,
+    category, domain, level, skills, adversarial, number, error, finish_reason, prompt_tokens, completion_tokens,
+    reasoning_tokens, cost, seconds, model_version, asked_at, tool_transcript and questions_root. Files compressed with
+    gzip or zstd need no unpacking.
 
     \b
     Example:

@@ -35,8 +35,8 @@ def command(first: Path, second: Path, drift: float, out: Path | None, as_json: 
     """Put two banks on one scale by their common items.
 
     Prints the shift with its standard error, and the items that drifted. Items whose difference deviates too much from
-    the others are removed from the link, one at a time. A warning says if the difficulties of one bank spread much less
-    than those of the other, so that a shift does not link them.
+    the others are removed from the link, one at a time. If the difficulties of one bank spread much less than those of
+    the other, a shift alone cannot put them on one scale, and a warning says so.
 
     \b
     Example:

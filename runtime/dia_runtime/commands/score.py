@@ -160,10 +160,9 @@ class ScoreOptions(GradingOptions):
     "--interval",
     choices=["bca", "percentile", "bound", "none"],
     default="bca",
-    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. With fewer than 20 items "
-    "above the lowest possible value, or fewer than 20 below the highest, bca uses bound instead, except for figures "
-    "that have no bound, such as differences of models. bound: a conservative bound instead of a bootstrap; it is "
-    "wider, because it allows for values that no item showed.",
+    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. If there are fewer than 20 "
+    "items, or nearly all have the lowest or the highest value, bca uses bound, but not for differences of models. bound: "
+    "a conservative bound instead of a bootstrap; it is wider, because it allows for values that no item showed.",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."
@@ -217,8 +216,8 @@ def command(options: ScoreOptions) -> int:
 
     The first table ranks the models by RS@k, the reliability score, with its 95 % confidence interval. After it comes
     what stands out: uncertain ranks, unparsed or truncated replies, errors. Tables show shares in percent; JSON has
-    values between 0 and 1. While a run has errors, a figure is printed as a range, from its value if they are all wrong to its value
-    if they are all correct.
+    values between 0 and 1. While a run has errors, a figure is printed as a range, from its value if they are all wrong
+    to its value if they are all correct.
 
     Labels for --by: category, domain, level, skill, variant, template, item, adversarial (what could mislead the
     model), number (the number that a published benchmark gave the template); and for models, those in the file of
