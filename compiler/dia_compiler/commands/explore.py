@@ -96,14 +96,14 @@ def command(
 ) -> int:
     """Find new items of a template that a model solves about half of the time.
 
-    The search varies the numbers that control the size of the template's parameters (bounds, bits, lengths, sizes), and
-    which entries of a catalog are used: harder where the model passes, easier where it fails. An item is a varied
-    template with ten instances, or twenty if the model is beyond the bank (its ability is a logit or more above or
-    below all items there). The model is first asked three of them, then two more, then five, and then the other ten, if
-    any. An item whose success rate is clearly far from one half is dropped on the way; after the last instance, an item
-    is accepted if its success rate is close to one half with sufficient probability.  Accepted items become a bundle,
-    and are added to a copy of the bank, on the same scale. If `dia explain --save` wrote the bank, the search predicts
-    difficulties, to ask fewer questions.
+    The search varies the numbers that control the size of the template's parameters (bounds, bits, lengths, sizes),
+    and which entries of a catalog are used: harder where the model passes, easier where it fails. An item is a
+    varied template with ten instances, or twenty if the model is beyond the bank (its ability is a logit or more
+    above or below all items there). For each item, the model is first asked three of its instances, then two more,
+    then five, and where there are twenty, the other ten. An item whose success rate is clearly far from one half is
+    dropped on the way; after the last instance, an item is accepted if its success rate is close to one half with
+    sufficient probability. Accepted items become a bundle, and are added to a copy of the bank, on the same scale.
+    If `dia explain --save` wrote the bank, the search predicts difficulties, to ask fewer questions.
 
     All files are in --out. To resume an interrupted search, repeat the command; nothing is asked twice.
 

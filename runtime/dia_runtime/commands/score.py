@@ -162,7 +162,8 @@ class ScoreOptions(GradingOptions):
     default="bca",
     help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. If there are fewer than 20 "
     "items, or nearly all have the lowest or the highest value, bca uses bound, but not for differences of models. "
-    "bound: a conservative bound instead of a bootstrap; it is wider, because it allows for values that no item showed.",
+    "bound: a conservative bound instead of a bootstrap; it is wider, because it allows for values that no item "
+    "showed.",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."
