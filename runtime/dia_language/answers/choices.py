@@ -20,10 +20,10 @@ BEHIND = re.compile(r"\s*[).:\]-]+\s*")
 class ChoiceAnswer(WordAnswer):
     """One of the labels in `of`: a list of labels, or a mapping from labels to the full texts of the options.
 
-    Strict accepts the label exactly as written (the formats `label` and `letter` also find it in the other case).
-    Lenient also accepts the label in any case, after `Answer:`, in quotes, brackets or asterisks, or with a full stop;
-    the full text of its option; and the label followed by that text. A reply that could be two different labels is
-    wrong.
+    Strict accepts the label exactly as written, but the formats `label` and `letter` have rules of their own for upper
+    and lower case. Lenient also accepts the label in any case, after `Answer:`, in quotes, brackets or asterisks, or
+    with a full stop; the full text of its option; and the label followed by that text. A reply that could be two
+    different labels is wrong.
     """
 
     name = "choice"
