@@ -51,8 +51,8 @@ ENDINGS = {
     help="The model's ability, if it is not in the bank.",
 )
 @click.option("--run", "runs", multiple=True, type=click.Path(path_type=Path), metavar="RUN",
-              help="Run that the bank was calibrated from: the search predicts difficulties from its replies, not from "
-              "what `dia explain --save` stored in the bank. Repeatable.")  # fmt: skip
+              help="Run that the bank was calibrated from. The search predicts difficulties from its replies, whether "
+              "or not `dia explain --save` stored predictions in the bank. Repeatable.")  # fmt: skip
 @click.option(
     "--move",
     "moved",
@@ -103,7 +103,7 @@ def command(
     then five, and where there are twenty, the other ten. An item whose success rate is clearly far from one half is
     dropped on the way; after the last instance, an item is accepted if its success rate is close to one half with
     sufficient probability. Accepted items become a bundle, and are added to a copy of the bank, on the same scale.
-    If `dia explain --save` wrote the bank, the search predicts difficulties, to ask fewer questions.
+    With a bank from `dia explain --save`, or with --run, the search predicts difficulties, to ask fewer questions.
 
     All files are in --out. To resume an interrupted search, repeat the command; nothing is asked twice.
 

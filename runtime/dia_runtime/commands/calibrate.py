@@ -84,9 +84,9 @@ class CalibrateOptions:
     "--method",
     choices=METHODS,
     help="Estimation method. mml-items and mml-persons, marginal maximum likelihood, are named after the side that is "
-    "integrated out: mml-items estimates the abilities and integrates over a distribution of difficulties; mml-persons, "
-    "as in most IRT software, estimates the difficulties and integrates over a distribution of abilities. cml: "
-    "conditional. jml: joint. Default: mml-items, but jml if --bias-correction trials is given, or if a table has "
+    "integrated out: mml-items estimates the abilities and integrates over a distribution of difficulties; "
+    "mml-persons, as in most IRT software, estimates the difficulties and integrates over a distribution of abilities. "
+    "cml: conditional. jml: joint. Default: mml-items, but jml if --bias-correction trials is given, or if a table has "
     "shares of correct replies, not only 0 and 1.",
 )
 @choice_option(

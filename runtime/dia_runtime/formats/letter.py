@@ -16,8 +16,7 @@ its canonical text is the letter. There are at least two letters, each an upperc
 | lenient | as standard; otherwise the letter, if the last line is only a letter, or a letter and the text of its option (`line`); otherwise the only option whose text is the reply or its last line (`text`); otherwise the only letter that the last line marks with brackets, asterisks or a full stop, unless the line contains the text of another option (`single`) |
 | compat | like the published evaluator of the evaluate-idk study: see letter_compat.py |
 
-All chains, even strict, first remove closed `<think>...</think>` blocks. The letter may be in either case. In the step `said`, `Answer: B or A` names no answer; under rules 2, neither does `Answer: A, B and C`. If a reply has more than a million characters, only the last
-million is searched.
+All chains, even strict, first remove closed `<think>...</think>` blocks. Except in compat, the letter may be in either case, and if a reply has more than a million characters, only the last million is searched. In the step `said`, `Answer: B or A` names no answer; under rules 2, neither does `Answer: A, B and C`.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

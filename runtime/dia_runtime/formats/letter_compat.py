@@ -1,8 +1,7 @@
 r"""How the evaluate-idk study extracted letters, step by step, in the two versions that it published.
 
-The first version finds the letters A to E; the
-second (from 2025-12-17) also finds F to K, but only in the step `hash` and those below it in the table. A format whose last letter comes after
-E is read like the second version. Closed `<think>...</think>` blocks are removed first. The first step that
+If the last letter of the format is at most E, the reply is read like the first version, otherwise like the second
+(from 2025-12-17). The second also finds F to K, but only in the step `hash` and those below it in the table. Closed `<think>...</think>` blocks are removed first. The first step that
 finds a letter decides. If it finds several, the one that ends last counts, unless the table says otherwise:
 
 | step | what is found |
