@@ -22,7 +22,9 @@ NUL = b"\0"  # which no attachment has that a reader takes for text
 BALANCE_ADVICE = (
     "make about half of the instances unanswerable; if a `where` rejects one kind more often, use `balance`"
 )
-ANSWERABLE_ADVICE = "give the questions that can and cannot be answered the same words, length and order"
+ANSWERABLE_ADVICE = (
+    "give the questions that can and cannot be answered the same words, length and order; adjacent words count, too"
+)
 ADVICE = "make the wrong candidates in the prompt look like the answer, draw the answer's position at random"
 
 WITH_SESSIONS = "sessions, whose answers depend on the model's replies"

@@ -28,7 +28,7 @@ PATTERN = " built like an answer"  # said of tokens with the kinds of characters
 MOST_COMMON = "most common answer: "  # begins the name of the rule that gives one answer to every question
 MOST_KEYWORDS = 120
 FEW_ANSWERS = 40  # largest number of distinct answers for which a tree is trained
-MOST_NAMED = 3  # counts that the title of a tree names: the most important ones
+MOST_NAMED = 3  # counts or words that the title of a rule names: the most important ones
 Guess = Callable[[Prompt], str | None]
 
 
@@ -427,7 +427,9 @@ def words(examples: Sequence[Example]) -> Iterator[Rule]:
         score = base + sum(pair[word not in present] for word, pair in weights.items())
         return labels[0] if score > 0 else labels[1]
 
-    yield Rule("naive Bayes over its words", "naive Bayes on words and pairs of words", guess)
+    strongest = sorted(shares, key=lambda word: abs(shares[word][0] - shares[word][1]), reverse=True)[:MOST_NAMED]
+    named = ", ".join(f"`{word[:40]}`" for word in strongest)
+    yield Rule("naive Bayes over its words", f"naive Bayes on words and adjacent words, mainly {named}", guess)
 
 
 def _words_and_pairs(prompt: Prompt) -> frozenset[str]:

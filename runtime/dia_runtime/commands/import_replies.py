@@ -84,7 +84,9 @@ class ImportOptions:
     show_default=True,
     help="Answer format: how replies mark their answer. Ignored with --letters.",
 )
-@click.option("--points", multiple=True, metavar="VERDICT=N", help="Points that the prompts stated. Repeatable.")
+@click.option(
+    "--points", multiple=True, metavar="VERDICT=N", help="Points of a verdict, as the prompts stated them. Repeatable."
+)
 @click.option(
     "--model",
     "models",

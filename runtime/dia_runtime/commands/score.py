@@ -160,11 +160,9 @@ class ScoreOptions(GradingOptions):
     "--interval",
     choices=["bca", "percentile", "bound", "none"],
     default="bca",
-    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items, each of which has a value of "
-    "the figure. If fewer than 20 items are above the lowest possible value, or fewer than 20 are below the highest, "
-    "the method bound is used in place of bca, except for figures that do not have it, such as differences of models. "
-    "bound: a conservative bound instead of a bootstrap; it is wider, because it allows for values that no item "
-    "showed.",
+    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. bound: a conservative bound "
+    "instead of a bootstrap; it is wider, because it allows for values that no item showed. If the items are too few "
+    "or too alike for bca, bound is used in its place, for figures that have one (docs/explanation/uncertainty.md).",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."

@@ -185,3 +185,25 @@ def test_a_kind_of_question_that_is_too_frequent_is_to_be_balanced(
     err = capsys.readouterr().err
     assert "a simple rule (answerable or not: always `answerable`) is right in " in err
     assert "help: make about half of the instances unanswerable; if a `where` rejects one kind more often, use " in err
+
+
+def test_naive_bayes_names_the_words_that_tell_questions_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "benchmark.yaml").write_text("language: 2\nbenchmark: mine\n", encoding="utf-8")
+    (tmp_path / "books.yaml").write_text(
+        "template: books\ntitle: Books\n"
+        "params:\n"
+        "  pair: {type: permutation, of: [Ann, Bo, Cy]}\n"
+        "  n: {type: integer, min: 11, max: 99}\n  m: {type: integer, min: 11, max: 99}\n"
+        "  answerable: {type: boolean}\n"
+        "answer: {value: n + m, type: integer, unanswerable: not answerable}\n"
+        'prompt: "{{ pair[0] }} has {{ n }} books more than {{ pair[1] }}.'
+        ' {{ pair[1] if answerable else pair[2] }} has {{ m }} books. How many has {{ pair[0] }}?"\n',
+        encoding="utf-8",
+    )
+    assert run(["probe", str(tmp_path), "--k", "200", "--json"]) == 1
+    (one,) = json.loads(capsys.readouterr().out)["templates"]
+    title, _, named = one["rule"].partition(", mainly ")
+    assert title == "answerable or not: naive Bayes on words and adjacent words"
+    assert len({"`Ann Ann`", "`Bo Bo`", "`Cy Cy`"} & set(named.split(", "))) >= 2
