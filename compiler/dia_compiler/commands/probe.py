@@ -45,14 +45,14 @@ def command(
 ) -> int:
     """Find shortcuts: rules that answer a template's questions without understanding them.
 
-    Rules see only the prompt and its text attachments. They answer with the most common answer, the longest or last
-    token that matches the answer pattern, the token after a keyword, a line that stands out, or the prediction of a
-    shallow decision tree from counts such as the length of the prompt (needs the extra `probe`). They are learned
-    on one half of the instances, and the best 20 are tested on the other half. A template is over its limit if the
-    lower bound of the best rule's 95 % interval, corrected for the number of rules tested, is above 25 % and above
-    1/n plus 5 percentage points, where n is the number of different answers (2 for rules that only tell whether a
-    question can be answered). Nothing is written. Exit code 1 if a template is over its limit, unless its spec has
-    `allow: {shortcut: reason}`.
+    Rules see only the prompt and its text attachments. They answer, for example, with the most common answer, the
+    longest or last token that matches the answer pattern, the token nearest to a keyword, a line that stands out,
+    or the prediction of a shallow decision tree from counts such as the length of the prompt (needs the extra
+    `probe`). They are learned on one half of the instances, and up to 20 of the best are tested on the other half.
+    A template is over its limit if the lower bound of the best rule's 95 % interval, corrected for the number of
+    rules tested, is above 25 % and above 1/n plus 5 percentage points, where n is the number of different answers
+    (2 for rules that only tell whether a question can be answered). Nothing is written. Exit code 1 if a template
+    is over its limit, unless its spec has `allow: {shortcut: reason}`.
 
     \b
     Example:
