@@ -211,10 +211,10 @@ def held_up(seconds: float) -> Iterator[Any]:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not tell what a process computes")
 def test_time_that_a_worker_is_not_given_does_not_count() -> None:
-    (first, *_) = run_tasks([Task("held up", held_up, (0.8,), 0.5)], 1)
+    (first, *_) = run_tasks([Task("held up", held_up, (2.4,), 1.5)], 1)
     assert first.item == "done"
-    with closing(SingleWorker(0.5)) as worker:
-        assert worker.call(held_up, 0.8) == "done"
+    with closing(SingleWorker(1.5)) as worker:
+        assert worker.call(held_up, 2.4) == "done"
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not tell what a process computes")
