@@ -122,7 +122,7 @@ def table(shortcuts: Sequence[Shortcut], result: Probe) -> list[str]:
     lines = [f"{'template':<{width}}  accuracy  95 % CI      limit  points           best rule"]
     for one in shortcuts:
         state = "" if not one.is_over else "allowed" if reason_of(one, result) is not None else "over"
-        points = "" if one.points is None else f"{one.points:+.2f}"
+        points = "-" if one.points is None else f"{one.points:+.2f}"
         interval = f"{100 * one.low:3.0f} - {100 * one.high:3.0f} %"
         lines.append(
             f"{one.template:<{width}}  {100 * one.accuracy:6.0f} %  {interval}  {100 * one.limit:3.0f} %  {points:>6}"
