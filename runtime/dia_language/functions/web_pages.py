@@ -20,7 +20,10 @@ RAW = frozenset(["script", "style"])
 TEXT_ALONE = RAW | {"textarea", "title"}
 NAME = re.compile(r"[A-Za-z][^\s/>]*")
 ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?""")
-TAG_REST = re.compile(r"""(?:(?![\s/]*>)[\s/]*[^\s"'<>/=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*+[\s/]*>""")
+# Not with possessive repetition, which is wrong in Python 3.11.0 to 3.11.4 (CPython issue 106052)
+TAG_REST = re.compile(
+    r"""(?=((?:(?![\s/]*>)[\s/]*[^\s"'<>/=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*))\1[\s/]*>"""
+)
 HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
 RAW_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in TEXT_ALONE}
 
