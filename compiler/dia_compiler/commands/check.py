@@ -123,10 +123,20 @@ def check_again_and_again(
             for entry in error.diagnostics:
                 echo(render_diagnostic(entry, getattr(error, "sources", {})), err=True)
         echo("watching for changes; press Ctrl-C to stop", err=True)
-        while stamps(paths) == stamps_before:
-            sleep(PAUSE)
+        wait_for_change(paths, stamps_before)
         if sys.stdout.isatty():
             click.clear()
+
+
+def wait_for_change(paths: list[Path], stamps_before: dict[str, tuple[int, int]]) -> None:
+    """Return when files have changed and then stayed as they are for a pause: an editor may write in several steps."""
+    stamps_last = stamps_before
+    while True:
+        sleep(PAUSE)
+        stamps_now = stamps(paths)
+        if stamps_now == stamps_last != stamps_before:
+            return
+        stamps_last = stamps_now
 
 
 def stamps(paths: list[Path]) -> dict[str, tuple[int, int]]:
