@@ -29,7 +29,7 @@ TITLES = {
     # kinds of tokens, and conditions on them
     "quoted text": "quoted string",
     "entry": "list element",
-    " of an answer's length and characters": " matching the answers' length and character classes",
+    " of an answer's length and characters": " matching the answers' length and characters",
     " built like an answer": " matching the answer pattern",
     # selectors of a token
     **{f"{place + 1}. {{}}": f"{ordinal(place)} {{}}" for place in range(PLACES)},
