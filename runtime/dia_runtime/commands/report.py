@@ -94,9 +94,11 @@ def command(options: ReportOptions) -> int:
     Example:
       dia report build/runs/dia_bench-oracle.run -o build/report.html
     """
-    from dia_runtime.commands.score import notes, parse_points
+    from dia_runtime.commands.score import notes_on_rules, parse_points
     from dia_runtime.grading.judge import Rules, worth
+    from dia_runtime.report.findings import findings
     from dia_runtime.report.page.write import PageOptions, write_report
+    from dia_runtime.report.tables import with_own_names
     from dia_runtime.scoring.compare import MOST_MODELS
     from dia_runtime.scoring.predicted import predicted_success
     from dia_runtime.scoring.score import PRESETS, opened, score
@@ -121,11 +123,11 @@ def command(options: ReportOptions) -> int:
             preset=options.preset,
             prices=options.prices,
         )
-        all_notes = notes(result) + (
-            [] if models <= MOST_MODELS else [f"{models:,} models are too many for comparisons in pairs"]
-        )
+        notes = [*findings(with_own_names(result)), *notes_on_rules(result)]
+        if models > MOST_MODELS:
+            notes.append(f"{models:,} models are too many for comparisons in pairs")
         chosen = predicted_success(stores, rules, source)
-        page_options = PageOptions(options.title, options.replies, all_notes, options.by, scale, chosen)
+        page_options = PageOptions(options.title, options.replies, notes, options.by, scale, chosen)
         page = write_report(options.out, result, stores, rules, source, page_options, on_progress)
     if options.out.suffix.lower() not in SUFFIXES and not is_quiet(options.quiet):
         note = f"{options.out} is an HTML page; browsers show it as a page only if its name ends in .html"

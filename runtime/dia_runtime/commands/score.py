@@ -307,11 +307,6 @@ def parse_points(texts: Iterable[str]) -> dict[str, str]:
     return points
 
 
-def notes(result: Score) -> list[str]:
-    """Return what a reader of the tables must know."""
-    return [*notes_on_rules(result), *notes_on_gaps(result)]
-
-
 def notes_on_rules(result: Score) -> Iterator[str]:
     """Report points that the models were not given, items of different sizes, and models that the bank lacks."""
     from dia_runtime.report.tables import with_own_names

@@ -342,7 +342,7 @@ def test_screens_say_what_was_not_asked(with_files: Make) -> None:
         assert [end for end in ends[ends.index("not asked") :] if end != "---:"][:2] == ["not asked", "2"]
     called("report", "a.run", "-o", "r.html")
     page = Path("r.html").read_text()
-    assert f"2 questions not asked, which no figure counts: {why}" in page
+    assert f"never asked, which no figure counts: openai/m (2). Reason for openai/m: {why}." in page
     shown = called("show", "a.run", "--json")
     assert json.loads(shown.stdout)["respondents"][0]["left_out"] == [{"why": why, "questions": 2}]
     assert not published.faults("show", json.loads(shown.stdout))
@@ -436,7 +436,7 @@ def test_a_run_of_which_nothing_could_be_asked_can_be_looked_at(with_files: Make
     for form in ("csv", "markdown", "latex"):
         assert called("score", "a.run", "--format", form).return_value == 0
     assert called("report", "a.run", "-o", "r.html").return_value == 0
-    assert "2 questions not asked" in Path("r.html").read_text()
+    assert "never asked, which no figure counts: openai/m (2)." in Path("r.html").read_text()
 
 
 # The rules

@@ -12,7 +12,7 @@ from typing import Any
 import dia_runtime
 import pytest
 from dia_compiler.commands.cli import run
-from dia_runtime.commands.score import notes
+from dia_runtime.commands.score import notes_on_rules
 from dia_runtime.respondents.respondent import Reply
 from helpers.failures import failure, refusal, require_error
 
@@ -315,7 +315,9 @@ def test_items_of_another_length_are_named_and_unequal_attempts_are_said(
     result = dia_runtime.score(out, over="attempts")
     assert (result["k"], result["k_varies"], result["n"]) == (2, True, 2)
     assert list(result["models"][0]["other_k"].values()) == [1]
-    assert notes(result) == ["not all questions have the same number of attempts, but all of them count the same in RS"]
+    assert list(notes_on_rules(result)) == [
+        "not all questions have the same number of attempts, but all of them count the same in RS"
+    ]
 
 
 def test_named_mistakes_add_up_to_the_wrong_replies_that_count(tiny: Make, tmp_path: Path) -> None:

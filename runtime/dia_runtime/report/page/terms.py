@@ -24,8 +24,8 @@ OF_SESSIONS = (
 RARE_VALUES = {
     "bca": (
         "If fewer than 20 {one}s have a value above the lowest possible one, or fewer than 20 below the highest, "
-        "the interval also allows for values that no {one} showed. For differences and for “correct if answered”, "
-        "it does so only if all {one}s have the same value."
+        "the interval also allows for values that no {one} showed. For differences, and for “correct if answered” if "
+        "some {one}s have more answered {part}s than others, it does so only if all {one}s have the same value."
     ),
     "percentile": "If all {one}s have the same value, the interval also allows for other values.",
     "bound": "The intervals also allow for values that no {one} showed.",
@@ -92,8 +92,8 @@ def _intervals(score: Score) -> str:
         kind = KINDS[interval["method"]]
         number, seed = interval["resamples"], interval["seed"]
         level = f"{100 * interval['level']:.0f} % confidence"
-        one = unit_words(score)[0]
-        rare = RARE_VALUES[interval["method"]].format(one=one)
+        one, part = unit_words(score)
+        rare = RARE_VALUES[interval["method"]].format(one=one, part=part)
         parts = [f"{level}: {kind} over {one}s, {number:,} resamples, seed {seed}."]
         if _has_sessions(score):
             parts.append(f"Figures of sessions: the same, over questions instead of {one}s.")

@@ -255,6 +255,18 @@ def test_what_cannot_be_done_is_told_and_leaves_nothing(
     assert sorted(Path().rglob("*")) == before
 
 
+def test_what_stands_out_is_on_the_page_as_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    replies = {"a": "Answer: A", "b": "Answer: B", "c": "perhaps"}
+    write([{"id": f"q{at}", "gold": "A", "model": name, "reply": replies[name]} for name in replies for at in range(4)])
+    capsys.readouterr()
+    assert run(["score", "a.run", "--compare", "rs"]) == 0
+    screen = " ".join(capsys.readouterr().out.split())
+    notes = re.findall("<li>(.*?)</li>", re.findall(r'<ul class="notes">(.*?)</ul>', report())[0])
+    assert len(notes) == 4 and "Intervals of differences over fewer than 20 items are too narrow" in notes[1]
+    for note in notes:
+        assert html.unescape(note) in screen
+
+
 def test_a_name_that_browsers_do_not_show_as_a_page_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
     write([{"id": "a", "gold": "A", "reply": "Answer: A"}])
     capsys.readouterr()
