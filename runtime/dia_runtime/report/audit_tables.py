@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dia_language.diagnostics import visible
 
 from dia_runtime.grading.flags import incomplete_headings
-from dia_runtime.report.score_screen import NO_VALUE
-from dia_runtime.report.screens import answer_text
+from dia_runtime.report.screens import NO_VALUE, answer_text
 from dia_runtime.report.tables import Table, as_markdown, as_rows, as_text, figure_text
 from dia_runtime.scoring.agreement import AgreementResult
 from dia_runtime.scoring.audit import AuditedReply, AuditResult, Reading

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
+from dia_runtime.report.screens import NO_VALUE
 from dia_runtime.report.tables import EXPLAINED_TITLE, Table, figure_text
 from dia_runtime.scoring.figures import FIGURES
 from dia_runtime.scoring.results import (
@@ -139,6 +140,7 @@ FEW = 20  # items from which sizes are less uncertain
 FEW_NOTE = (
     f"With fewer than {FEW} items, these sizes can be far off, most of all if nearly all replies have the same verdict."
 )
+SAME_NOTE = "SE 0.00: all items have the same value, so no size can be estimated."
 
 
 def _power(power: Power | None) -> Iterable[Table]:
@@ -151,8 +153,10 @@ def _power(power: Power | None) -> Iterable[Table]:
         size = _percent(power["difference"])
         chance += f", and the items, or the k, needed to detect {size} %"
         headings = (*headings, f"items for {size} %", "95 % CI of items", f"k for {size} %")
-    fewest = min((entry["items"] for entry in (*power["pairs"], *power["models"])), default=FEW)
-    note = FEW_NOTE if fewest < FEW else ""
+    entries: list[Detectable] = [*power["pairs"], *power["models"]]
+    has_few = any(entry["items"] < FEW and entry["se"] for entry in entries)
+    is_same = any(entry["se"] == 0 for entry in entries)
+    note = "\n".join(filter(None, (FEW_NOTE if has_few else "", SAME_NOTE if is_same else "")))
     two = [(*entry["models"], *_size(entry, power)) for entry in power["pairs"]]
     yield Table(f"Two models on the same items: smallest difference detected with {chance}",
                 ("first", "second", *headings), tuple(two), 3, note=note if two else "")  # fmt: skip
@@ -168,7 +172,7 @@ def _size(entry: Detectable, power: Power) -> tuple[str, ...]:
     needed = (_count(entry["needed_items"]), around, "" if entry["within"] is None else _count(entry["needed_k"]))
     needed = needed if entry["se"] else ("", "", "")  # without variance the sizes are unknown
     reach = "" if entry["detectable_ci"] is None else " to ".join(_percent(end, 1) for end in entry["detectable_ci"])
-    shares = (_percent(entry["se"], 2), _percent(entry["detectable"], 2), reach)
+    shares = (_percent(entry["se"], 2), _percent(entry["detectable"], 2) or NO_VALUE, reach)
     return (_name(entry["figure"]), str(entry["items"]), k, *spread, *shares, *(needed if power["difference"] else ()))
 
 
@@ -190,8 +194,8 @@ def selective_tables(result: Score) -> list[Table]:
     ]  # fmt: skip
     named = ("model", "penalty", "threshold", "mean points", "answering paid off")
     title = (
-        "By the penalty for a wrong answer: mean points, and whether answering paid off, that is, whether the share "
-        "of correct replies among the answered questions exceeds the threshold"
+        "By the penalty for a wrong answer: the probability of being right above which answering pays (threshold), the "
+        "mean points, and whether answering paid off, that is, gave more points than always abstaining"
     )
     return [whole, Table(title, named, tuple(penalties), 1, figures=frozenset({3}))]
 

@@ -10,7 +10,18 @@ from dia_runtime.grading.flags import FLAGS
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.comparison_tables import SHOWS, chance_text, comparison_tables, models_by
 from dia_runtime.report.findings import MANY_UNPARSED, findings, order_by_score, replies_of
-from dia_runtime.report.screens import Cell, Column, Grid, Paint, grid_of, grid_text, notes_text, paragraph, plain
+from dia_runtime.report.screens import (
+    NO_VALUE,
+    Cell,
+    Column,
+    Grid,
+    Paint,
+    grid_of,
+    grid_text,
+    notes_text,
+    paragraph,
+    plain,
+)
 from dia_runtime.report.session_tables import LEDGER, PAPER, accuracies, ledger_counts, requested_session_tables
 from dia_runtime.report.tables import UNASKED, has_unasked, occurring_flags, title, with_own_names
 from dia_runtime.report.usage_tables import usage_tables, without_unknown_columns
@@ -28,7 +39,6 @@ from dia_runtime.scoring.results import (
     respondents,
 )
 
-NO_VALUE = "-"
 ALPHA = 0.05
 AMBIGUOUS = f"With few items, an interval may exclude 0 although p is {ALPHA} or more. Then rely on p."
 WHOLE_NUMBERS_FROM = 100  # intervals whose ends reach this have no decimals: three digits are enough

@@ -18,6 +18,7 @@ NARROWEST = 60
 SHORTEST_NAME = 16  # a table is split into parts before its names get shorter than this
 GAP = "  "
 ELLIPSIS = "..."
+NO_VALUE = "-"
 WHOLE = ("figure", "figures")  # columns with names of figures, which must remain readable
 SHARES_OF_HEAD = (0.5, 1, 0, 0.75, 0.25)  # of a shortened name: the first that keeps most names different is used
 QUOTED = re.compile("`[^`]*`")

@@ -5,7 +5,7 @@ import io
 import re
 from typing import Any
 
-from dia_runtime.report.comparison_tables import comparison_tables
+from dia_runtime.report.comparison_tables import FEW_NOTE, SAME_NOTE, comparison_tables
 from dia_runtime.report.tables import (
     UNKNOWN,
     Table,
@@ -159,7 +159,12 @@ def test_a_size_that_nobody_knows_is_left_empty() -> None:
     power = {"alpha": 0.05, "power": 0.8, "difference": 0.1, "models": [entry], "pairs": []}
     empty = {"comparisons": [], "rank_changes": [], "skip_agreement": [], "by_respondent": {}}
     (table,) = comparison_tables({**empty, "power": power})
-    assert table.rows[0][-3:] == ("", "", "")
+    row = dict(zip(table.headings, table.rows[0], strict=True))
+    assert (row["SE %"], row["detectable %"], row["95 % CI of detectable %"]) == ("0.00", "-", "")
+    assert table.rows[0][-3:] == ("", "", "") and table.note == SAME_NOTE
+    sized = {**entry, "se": 0.1, "detectable": 0.28, "needed_items": 70, "needed_k": None}
+    (table,) = comparison_tables({**empty, "power": {**power, "models": [entry, sized]}})
+    assert table.note == f"{FEW_NOTE}\n{SAME_NOTE}"
 
 
 def test_no_name_is_an_option_of_the_line_break_above_it_and_no_title_ends_its_comment() -> None:
