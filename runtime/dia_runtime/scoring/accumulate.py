@@ -264,7 +264,11 @@ class Accumulator:
         for item, tally in whole.table.items():
             levels = agreed(tally, self.readings.get(item, {})) if signal == "agreement" else levels_of(tally)
             items.append((tally, levels, self.best[item]))
-        return selective(equal_rows(items), signal, figures, self.options.intervals)
+        questions, unanswerable = (
+            sum(tally.k for tally in table.values()) for table in (whole.table, whole.subsets.get(True, {}))
+        )
+        share = Fraction(unanswerable, questions) if questions else Fraction(0)
+        return selective(equal_rows(items), signal, figures, self.options.intervals, share)
 
     def _groups(self, at: int, label: str) -> dict[str, Block]:
         """Return the blocks of questions by value of a label."""

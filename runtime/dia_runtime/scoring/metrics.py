@@ -80,8 +80,9 @@ class Range(Enum):
 
     SHARE = auto()  # 0 to 1
     BALANCE = auto()  # -1 to 1
-    POINTS = auto()  # the fewest to the most points that questions give, summed over items
-    POINTS_AT_BEST = auto()  # the same, if everything incorrect is skipped
+    MEAN_POINTS = auto()  # the fewest to the most points that a question gives
+    POINTS = auto()  # the same, summed over items
+    POINTS_AT_BEST = auto()  # the sum, if everything incorrect is skipped
     POINTS_LOST = auto()  # 0 to what that gains
     COUNT = auto()  # 0 to the number of items
     UNKNOWN = auto()
@@ -98,6 +99,8 @@ class Range(Enum):
             return None
         if self is Range.POINTS_LOST:
             return (0.0, items * (points.skipped_high - points.low))
+        if self is Range.MEAN_POINTS:
+            return (points.low, points.high)
         low = points.skipped_low if self is Range.POINTS_AT_BEST else points.low
         return (items * low, items * points.high)
 

@@ -81,7 +81,11 @@ class Penalty(TypedDict):
         Share, "penalty / (1 + penalty): the probability of a correct answer above which answering pays."
     ]
     points: Annotated[Estimate, "Mean points of a question."]
-    pays: Annotated[bool | None, "Whether the accuracy is above the threshold."]
+    pays: Annotated[
+        bool | None,
+        "Whether the mean points exceed those of always abstaining: 0, or the share of unanswerable questions; null "
+        "without answers.",
+    ]
 
 
 class Selective(TypedDict):

@@ -113,6 +113,11 @@ def test_declines_are_counted_apart_for_unanswerable_questions_and_their_twins(
     assert model["by_template"]["plum"]["correct_decline"]["value"] == 0.5
     assert not {"correct_decline", "false_decline"} & set(model["by_template"]["plain"])
     assert model["mistakes"]["plum"]["guessed"] == 1.0
+    dia_runtime.run(bundle, ["abstain"], Path("abstain.run"))
+    capsys.readouterr()
+    assert run(["score", "abstain.run", "--json"]) == 0
+    for entry in json.loads(capsys.readouterr().out)["models"][0]["selective"]["penalties"]:
+        assert (entry["points"]["value"], entry["pays"]) == (12 / 32, False)
     assert run(["score", "a.run"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["75.0%", "25.0%"] in [[line[1], line[3]] for line in lines if line[:1] == ["scripted"] and len(line) == 5]

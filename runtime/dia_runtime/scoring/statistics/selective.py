@@ -10,19 +10,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
 import numpy
 from dia_runtime.grading.verdicts import Exact
-from dia_runtime.scoring.metrics import Aggregate, Part, Range, Tally
+from dia_runtime.scoring.metrics import Aggregate, Part, PointRange, Range, Tally
 from dia_runtime.scoring.results import Block, CurvePoint, Estimate, Penalty, Selective, figure_of, unknown
-from dia_runtime.scoring.statistics.estimates import estimate, estimates, interval_of_one_value
+from dia_runtime.scoring.statistics.estimates import estimate, estimates
 from dia_runtime.scoring.statistics.resample import Intervals, Numbers
 from dia_runtime.scoring.statistics.sample import Quantity, sample_of
 
 Levels = tuple[tuple[Fraction, int, int], ...]  # confidence, questions answered with it, and how many of these wrongly
 PENALTIES = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(9))
+NONE = Fraction(0)
 STEPS = 20  # confidences with a larger denominator are rounded to this many steps
 GAMMA = 0.5772156649015329
 TABLE = 64  # harmonic numbers up to this are summed; larger ones are approximated to 1e-14
@@ -60,11 +62,14 @@ Items = Mapping[tuple[Tally, Levels, Exact], int]
 Signal = Literal["answered", "agreement"]
 
 
-def selective(items: Items, signal: Signal, block: Block, intervals: Intervals) -> Selective:
+def selective(
+    items: Items, signal: Signal, block: Block, intervals: Intervals, unanswerable: Fraction = NONE
+) -> Selective:
     """Return coverage, risk and the effect of perfect abstention.
 
     `items` has the number of items with each combination of tally, levels, and points if everything incorrect had been
-    skipped; `block` has the figures of the same items.
+    skipped; `block` has the figures of the same items; `unanswerable` is the share of their questions for which
+    abstaining is correct.
     """
     is_open = any(tally.error for tally, _, _ in items)
     aurc, aurc_best, excess = _areas({} if is_open else items, intervals)
@@ -82,7 +87,7 @@ def selective(items: Items, signal: Signal, block: Block, intervals: Intervals) 
         "rs_lost": unknown() if is_open else best["rs_lost"],
         "idk_best": best["idk_best"],
         "idk_lost": best["idk_lost"],
-        "penalties": [_at_penalty(items, penalty, accuracy["value"], intervals) for penalty in PENALTIES],
+        "penalties": [_at_penalty(items, penalty, unanswerable, intervals) for penalty in PENALTIES],
     }
 
 
@@ -183,20 +188,17 @@ def _best(items: Items, intervals: Intervals) -> dict[str, Estimate]:
     return estimates(aggregates, intervals)
 
 
-def _at_penalty(items: Items, penalty: Fraction, accuracy: float | None, intervals: Intervals) -> Penalty:
-    """Return the mean of +1, 0 and -penalty, and whether answering paid off: whether accuracy exceeds p / (1 + p)."""
+def _at_penalty(items: Items, penalty: Fraction, unanswerable: Fraction, intervals: Intervals) -> Penalty:
+    """Return the mean of +1, 0 and -penalty, and whether it is higher than the mean of a model that always abstains."""
     parts = []
     for (tally, _, _), times in items.items():
         low = tally.correct - penalty * (tally.wrong + tally.unparsed)
         parts.append(Part(low - penalty * tally.error, low + tally.error, tally.k, times))
-    threshold = penalty / (1 + penalty)
-    points = estimate(Aggregate(tuple(parts), range=Range.UNKNOWN), intervals)
-    if points["value"] is not None and points["se"] == 0 and intervals.method != "none":
-        ends = (-float(penalty), 1.0)
-        points["ci"] = interval_of_one_value(points["value"], ends, sum(items.values()))
+    points = Aggregate(tuple(parts), range=Range.MEAN_POINTS)
+    has_answers = any(tally.skipped < tally.k for tally, _, _ in items)
     return {
         "penalty": float(penalty),
-        "threshold": float(threshold),
-        "points": points,
-        "pays": None if accuracy is None else accuracy > float(threshold),
+        "threshold": float(penalty / (1 + penalty)),
+        "points": estimate(points, replace(intervals, points=PointRange(-float(penalty), 1.0))),
+        "pays": None if points.value is None or not has_answers else points.value > unanswerable,
     }

@@ -28,7 +28,9 @@ ROWS = st.lists(st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=3), min
 PLAIN = Intervals("none")
 
 
-def found_of(rows: Sequence[Sequence[str]], way: Intervals = PLAIN) -> dict[str, Any]:
+def found_of(
+    rows: Sequence[Sequence[str]], way: Intervals = PLAIN, unanswerable: Fraction = Fraction(0)
+) -> dict[str, Any]:
     items: Counter[Any] = Counter()
     for row in rows:
         held = tally(mark(Verdict(verdict), POINTS) for verdict in row)
@@ -37,7 +39,7 @@ def found_of(rows: Sequence[Sequence[str]], way: Intervals = PLAIN) -> dict[str,
     for (held, _, _), times in items.items():
         table[held] += times
     known = estimates({name: FIGURES[name].aggregate(table) for name in ("coverage", "accuracy_answered")}, way)
-    return selective(items, "answered", known, way)
+    return selective(items, "answered", known, way, unanswerable)
 
 
 def mean_risk(order: Sequence[bool]) -> Fraction:
@@ -107,6 +109,25 @@ def test_perfect_abstention_skips_all_that_is_not_right(rows: list[list[str]]) -
         answered = [verdict for verdict in flat if verdict != "skipped"]
         right = flat.count("correct") / len(answered) if answered else None
         assert entry["pays"] == (None if right is None else right > entry["threshold"])
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(ROWS, st.fractions(0, 1, max_denominator=20))
+def test_answering_pays_if_it_earns_more_than_always_abstaining(rows: list[list[str]], unanswerable: Fraction) -> None:
+    flat = [verdict for row in rows for verdict in row]
+    for entry in found_of(rows, PLAIN, unanswerable)["penalties"]:
+        worth = {"correct": Fraction(1), "skipped": Fraction(0)}
+        points = sum(worth.get(verdict, -Fraction(entry["penalty"])) for verdict in flat) / len(flat)
+        assert entry["pays"] == (None if set(flat) == {"skipped"} else points > unanswerable)
+
+
+def test_points_without_a_penalty_have_the_interval_of_accuracy_if_nothing_is_skipped() -> None:
+    rows = [["correct"] * 7 + ["wrong"] * 3] * 3 + [["correct"] * 8 + ["wrong"] * 2]
+    found = found_of(rows, Intervals())
+    points = found["penalties"][0]["points"]
+    assert points == found["accuracy"] and points["interval"] == "bound"
+    low, high = found["penalties"][3]["points"]["ci"]  # with a penalty of 2, from -2 to 1
+    assert [(end + 2) / 3 for end in (low, high)] == pytest.approx(points["ci"])
 
 
 def test_errors_leave_the_curve_out_and_the_scores_open() -> None:
