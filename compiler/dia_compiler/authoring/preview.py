@@ -40,6 +40,7 @@ SHOWN = 3
 COUNTED = 20
 LISTED = 12  # items that are named if there is none of the name asked for
 SAFE = 10**15
+LONGEST_WORD = 40  # characters of a text that stands for itself in a table, if there are few such texts
 BATCH_SECONDS = 0.2  # seconds between two batches of measurements
 
 
@@ -47,7 +48,8 @@ BATCH_SECONDS = 0.2  # seconds between two batches of measurements
 class Sample:
     """Measurements of one instance: seconds, its answer, each parameter; None for values without a size.
 
-    `sizes` says what is measured, "length" or "digits", unless it is the value itself.
+    `sizes` says what is measured, "length" or "digits", unless it is the value itself. `words` has the parameters that
+    are short texts.
     """
 
     number: int
@@ -56,6 +58,7 @@ class Sample:
     answer: float | None
     measures: dict[str, float | str | None]
     sizes: dict[str, str] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +261,9 @@ def sample_of(instance: Instance, seconds: float) -> Sample:
     values = {**instance.parameters, "answer": instance.answer}
     sizes = {name: size for name, value in values.items() if (size := _size(value)) is not None}
     answer = None if instance.grading.is_unanswerable else measure(instance.answer)
-    return Sample(instance.number, seconds, instance.text, None if isinstance(answer, str) else answer, measures, sizes)
+    number = None if isinstance(answer, str) else answer
+    words = {name: value for name, value in values.items() if isinstance(value, str) and len(value) <= LONGEST_WORD}
+    return Sample(instance.number, seconds, instance.text, number, measures, sizes, words)
 
 
 def _size(value: Value) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -92,9 +93,24 @@ def _instance(instance: Shown) -> dict[str, Any]:
 
 
 def _names(preview: Preview) -> list[str]:
-    """Return the parameters whose size differs between instances."""
-    names = list(preview.samples[0].measures) if preview.samples else []
-    return [name for name in names if len({s.measures[name] for s in preview.samples} - {None}) > 1]
+    """Return the parameters whose value, or its size, differs between instances."""
+    return [name for name in _all_names(preview) if len(set(_measures(preview.samples, name)) - {None}) > 1]
+
+
+def _all_names(preview: Preview) -> list[str]:
+    return list(preview.samples[0].measures) if preview.samples else []
+
+
+def _measures(samples: Sequence[Sample], name: str) -> list[float | str | None]:
+    """Return what the samples are grouped by: the parameter itself if it has few short texts, otherwise its size."""
+    if _is_named(samples, name):
+        return [sample.words[name] for sample in samples]
+    return [sample.measures[name] for sample in samples]
+
+
+def _is_named(samples: Sequence[Sample], name: str) -> bool:
+    words = {sample.words.get(name) for sample in samples}
+    return None not in words and len(words) <= min(BINS, len(samples) // 2)
 
 
 def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
@@ -112,14 +128,19 @@ def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
         _print_instance(instance, base, is_whole)
     if len(preview.samples) > 1 and not any(instance.sessions for instance in preview.shown):
         _print_answers(preview.samples)
-    for name in _names(preview) if is_stress else ():
-        _plot(_heading(preview, name), _bins(preview.samples, name), _heading(preview, "answer"))
+    if is_stress:
+        names = _names(preview)
+        for name in names:
+            _plot(_heading(preview, name), _bins(preview.samples, name), _heading(preview, "answer"))
+        if others := [name for name in _all_names(preview) if name not in names]:
+            echo(f"\nno table for {', '.join(others)}: the same value, or the same length, in all instances")
 
 
 def _heading(preview: Preview, name: str) -> str:
     """Return the heading of the column with a value, or with its length or number of digits."""
     sizes = {sample.sizes[name] for sample in preview.samples if name in sample.sizes}
-    return f"{min(sizes)} of {name}" if sizes else name
+    is_size = sizes and (name == "answer" or not _is_named(preview.samples, name))
+    return f"{min(sizes)} of {name}" if is_size else name
 
 
 def _print_instance(instance: Shown, base: Shown | None, is_whole: bool) -> None:
@@ -175,11 +196,12 @@ def _print_answers(samples: list[Sample]) -> None:
 
 
 def _bins(samples: list[Sample], name: str) -> list[dict[str, Any]]:
-    """Return the samples grouped by the size of one parameter.
+    """Return the samples grouped by one parameter or its size.
 
     A group has its lowest and highest value, count, median seconds, and median answer.
     """
-    chosen = [(sample.measures[name], sample) for sample in samples if sample.measures[name] is not None]
+    pairs = zip(_measures(samples, name), samples, strict=True)
+    chosen = [(value, sample) for value, sample in pairs if value is not None]
     values = sorted({value for value, _ in chosen}, key=lambda value: (isinstance(value, str), value))
     if len(values) <= BINS or any(isinstance(value, str) for value in values):
         edges = [(value, value) for value in values]

@@ -260,6 +260,27 @@ def test_stress_measures_every_parameter(bench: Path, capsys: pytest.CaptureFixt
     assert code == 0 and "run time" in out and "####" in out
 
 
+def test_stress_groups_few_texts_by_themselves_and_names_what_has_no_table(
+    bench: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(FIRST).write_text(
+        "template: first_template\ntitle: Words\nparams:\n"
+        "  metal: {type: choice, of: [iron, gold, zinc]}\n"
+        "  pair: {type: list, length: 2, of: {type: integer, min: 0, max: 999}}\n"
+        "  code: {type: string, alphabet: = lower_letters, length: 8}\n"
+        "answer: {value: max(pair), type: integer}\nprompt: '{{ metal }} {{ pair }} {{ code }}'\n"
+    )
+    code, out, _ = said(capsys, "preview", FIRST, "--stress", "60", "--json")
+    stress = json.loads(out)["templates"][0]["stress"]
+    assert code == 0 and set(stress) == {"metal"}
+    assert [row["from"] for row in stress["metal"]] == ["gold", "iron", "zinc"]
+    code, out, _ = said(capsys, "preview", FIRST, "--stress", "60")
+    assert re.search("^metal +n  median run time", out, re.MULTILINE)
+    assert out.endswith("no table for pair, code: the same value, or the same length, in all instances\n")
+    code, out, _ = said(capsys, "preview", FIRST, "--stress", "10", "--json")
+    assert "code" not in json.loads(out)["templates"][0]["stress"]  # each text once says nothing
+
+
 def test_preview_draws_variants_and_refuses_what_is_not_there(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = bench / FIRST
     path.write_text(path.read_text() + "variants: {careful: {append: Think twice.}}\n")
