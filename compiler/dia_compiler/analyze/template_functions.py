@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from dia_compiler.analyze.domains import DatumCode, Maker, compile_datum
 from dia_compiler.analyze.names import Declared, missing
@@ -17,6 +18,11 @@ from dia_language.functions import FUNCTIONS
 from dia_language.numbers.values import Value
 from dia_language.templates.templates import parse_template
 from dia_language.yaml_nodes import Sequence
+
+SIBLINGS = (
+    "the parameters of a catalog entry do not see each other: draw values that depend on each other as one parameter, "
+    "such as a list with a `where`"
+)
 
 
 class OwnFunctions(Pieces):
@@ -143,19 +149,29 @@ class OwnFunctions(Pieces):
         return rendered
 
     def prepare_catalogs(self) -> None:
-        """Make the makers of the parameters of every entry; these may use lists and earlier parameters of the entry."""
+        """Make the makers of the parameters of every entry; these may use lists."""
         for shared in self.sources:
             for catalog in shared.catalogs:
                 entries = {entry.name: self.entry_domains(catalog, entry) for entry in catalog.entries}
                 facts = {entry.name: catalog.facts(entry) for entry in catalog.entries}
                 self.catalogs[catalog.name] = CatalogDomain(catalog.name, entries, facts)
 
+    def explain_siblings(self, entry: CatalogEntry, since: int) -> None:
+        """Give unknown names in parameters of the entry that are other parameters of it their own help."""
+        messages = {f"unknown name `{parameter.name}`" for parameter in entry.parameters}
+        entries = self.diagnostics.entries
+        entries[since:] = [
+            replace(error, help=SIBLINGS) if error.message in messages else error for error in entries[since:]
+        ]
+
     def entry_domains(self, catalog: Catalog, entry: CatalogEntry) -> Callable[[], dict[str, Domain]]:
         makers: dict[str, Maker] = {}
+        since = len(self.diagnostics.entries)
         for parameter in entry.parameters:
             maker = self.maker(parameter.type, self.list_names, parameter.name)
             if maker is not None:
                 makers[parameter.name] = maker
+        self.explain_siblings(entry, since)
         self.result.entry_makers[(catalog.name, entry.name)] = makers
         if not makers:
             return dict  # most entries have no parameters and are drawn thousands of times

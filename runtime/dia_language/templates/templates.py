@@ -17,7 +17,12 @@ from typing import Any, NoReturn
 from dia_language.budgets import charge
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean
 from dia_language.expressions.expressions import NUMBERS, as_language_error
-from dia_language.expressions.lowering import check_arity, function_help, reply_name_help, unknown_name
+from dia_language.expressions.lowering import (
+    check_arity,
+    function_help,
+    reply_name_help,
+    unknown_name,
+)
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS, REPLY_GUARDS, Unset
 from dia_language.expressions.syntax import CONSTANTS, LITERALS, Source, Use, error_at, is_encodable
@@ -33,6 +38,7 @@ from jinja2.utils import missing
 
 LOOP_FIELDS = frozenset({"index", "index0", "first", "last", "length", "revindex", "revindex0"})
 SOURCE_LIMIT = 100_000
+FUNCTION_FIRST = "write `map(length, words)`, not `words | map(length)`: the function is the first argument"
 
 
 class _Environment(ImmutableSandboxedEnvironment):
@@ -688,14 +694,15 @@ def _bound(source: Source, use: Use, namespace: Namespace) -> Callable[..., Valu
         return partial(partial, namespace.globals[f"_o_{use.name}"])
     library_function = library().get(use.name)
     if library_function is None:
-        raise _unknown_function(source, use, namespace)
+        is_piped = source.text[use.offset + len(use.name) :].lstrip().startswith("|")
+        raise _unknown_function(source, use, namespace, FUNCTION_FIRST if is_piped else None)
     function = library_function.call
     return lambda scope: function
 
 
-def _unknown_function(source: Source, use: Use, namespace: Namespace) -> DiaError:
+def _unknown_function(source: Source, use: Use, namespace: Namespace, help: str | None = None) -> DiaError:
     if use.name == "random":
         seeded = "use a parameter: it is drawn from the instance's own seed"
         return error_at(source, use.offset, "E304", "`random` is not available", seeded)
     message = f"unknown function `{use.name}`"
-    return error_at(source, use.offset, "E304", message, function_help(use.name, namespace))
+    return error_at(source, use.offset, "E304", message, help or function_help(use.name, namespace))
