@@ -41,6 +41,9 @@ KINDS_OF_EFFECTS = {
     r".* = .*": "of a word instead of the most common one",
     r"(?!(skill|template) )(?!.* = ).*": "of one standard deviation of a number, logarithm, length or square",
 }
+NO_GAIN_NOTE = """\
+The gain is not above 0: the features predict the difficulties of unseen items no better than a model without features.
+Instances that `dia compile` chooses by such predictions need not be harder or easier than others."""
 ERROR_NOTE = """\
 error: how far the true difficulties of single new instances scatter around the predicted ones (standard deviation).
 shared SE: standard error of a shift that all predictions for the template have in common, on top of the error.
@@ -369,7 +372,13 @@ def explain_tables(result: ExplanationResult) -> list[Table]:
             1,
             note=_effects_note([entry.name for entry in result.effects]),
         ),
-        Table("Quality of the explanation", ("", "value"), rows, 1),
+        Table(
+            "Quality of the explanation",
+            ("", "value"),
+            rows,
+            1,
+            note=NO_GAIN_NOTE if cross_validation.log_likelihood_gain <= 0 else "",
+        ),
     ]
     entries = [*result.templates, *([] if result.new_templates is None else [result.new_templates])]
     qualities = tuple(

@@ -5,7 +5,10 @@ import io
 import re
 from typing import Any
 
+import pytest
+from dia_runtime.psychometrics.explain import CrossValidation, ExplanationResult
 from dia_runtime.report.comparison_tables import FEW_NOTE, SAME_NOTE, comparison_tables
+from dia_runtime.report.scale_tables import NO_GAIN_NOTE, explain_tables
 from dia_runtime.report.tables import (
     UNKNOWN,
     Table,
@@ -199,3 +202,11 @@ def test_no_name_breaks_a_row_or_becomes_a_link() -> None:
     )
     assert list(csv.reader(io.StringIO(as_rows(table))))[1] == ["a\nbest  999", "1"], "quoted, as replies are"
     assert "](" not in as_markdown([table]) and "[x]\\(https" in as_markdown([table])
+
+
+@pytest.mark.parametrize(("gain", "note"), [(-9.7, NO_GAIN_NOTE), (0.0, NO_GAIN_NOTE), (0.1, "")])
+def test_features_that_predict_nothing_are_noted(gain: float, note: str) -> None:
+    held_out = CrossValidation(gain, 0.3, 0.1)
+    explained = ExplanationResult(30, 9.0, [], 0.1, 0.1, 0.0, -99.0, -99.0, held_out, [], None, [])
+    (quality,) = [table for table in explain_tables(explained) if table.title == "Quality of the explanation"]
+    assert quality.note == note
