@@ -62,6 +62,12 @@ def order_by_score(models: Iterable[Ranked]) -> list[Ranked]:
     return sorted(models, key=key)
 
 
+def ranks(models: Sequence[Respondent]) -> list[int | None]:
+    """Return the rank of each of the ordered models; equal scores share the better one, and no score has none."""
+    values = [figure_of(model, "rs")["value"] if replies_of(model) else None for model in models]
+    return [None if value is None else values.index(value) + 1 for value in values]
+
+
 def _without_replies(result: Score) -> Iterator[str]:
     empty = [model["model"] for model in result["models"] if not replies_of(model)]
     if not result["models"]:
@@ -115,24 +121,27 @@ def _uncertain_order(result: Score) -> Iterator[str]:
     """Report runs of neighbours in the ranking whose intervals overlap."""
     groups: list[tuple[int, int]] = []
     compared = {frozenset(pair["models"]): pair for pair in result["comparisons"] if pair["figure"] == "rs"}
-    for rank, (better, worse) in enumerate(pairwise(order_by_score(respondents(result))), 1):
+    models = order_by_score(respondents(result))
+    for at, (better, worse) in enumerate(pairwise(models)):
         pair = compared.get(frozenset((better["model"], worse["model"])))
         if not _overlap(better, worse) if pair is None else is_clear(pair):
             continue
-        if groups and groups[-1][1] == rank:
-            groups[-1] = (groups[-1][0], rank + 1)
+        if groups and groups[-1][1] == at:
+            groups[-1] = (groups[-1][0], at + 1)
         else:
-            groups.append((rank, rank + 1))
-    if not groups:
+            groups.append((at, at + 1))
+    numbers = ranks(models)
+    spans = [(numbers[first], numbers[last]) for first, last in groups if numbers[first] != numbers[last]]
+    if not spans:
         return
-    ranks = _joined([f"{first}-{last}" for first, last in groups])
+    listed = _joined([f"{first}-{last}" for first, last in spans])
     if compared:
         figure = FIGURES["rs"].label_at(result["k"])
-        yield f"The order within ranks {ranks} is uncertain: p (Holm) for {figure} of neighbours is {ALPHA} or more."
+        yield f"The order within ranks {listed} is uncertain: p (Holm) for {figure} of neighbours is {ALPHA} or more."
         return
     hint = "" if result["comparisons"] else ": `--compare` tests each pair of models on the same questions"
     yield (
-        f"The intervals of neighbours within ranks {ranks} overlap, so their order may be uncertain. Overlap alone "
+        f"The intervals of neighbours within ranks {listed} overlap, so their order may be uncertain. Overlap alone "
         f"does not decide{hint}."
     )
 

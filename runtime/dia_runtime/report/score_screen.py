@@ -9,7 +9,7 @@ from dia_language.diagnostics import counted
 from dia_runtime.grading.flags import FLAGS
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.comparison_tables import SHOWS, chance_text, comparison_tables, models_by
-from dia_runtime.report.findings import MANY_UNPARSED, findings, order_by_score, replies_of
+from dia_runtime.report.findings import MANY_UNPARSED, findings, order_by_score, ranks, replies_of
 from dia_runtime.report.screens import (
     NO_VALUE,
     Cell,
@@ -40,7 +40,10 @@ from dia_runtime.scoring.results import (
 )
 
 ALPHA = 0.05
-AMBIGUOUS = f"With few items, an interval may exclude 0 although p is {ALPHA} or more. Then rely on p."
+DECLINE_NOTE = "correct declines: they count as correct answers, not as abstained."
+AMBIGUOUS = (
+    f"With few items, an interval may exclude 0 although p is {ALPHA} or more. Then the models do not differ clearly."
+)
 WHOLE_NUMBERS_FROM = 100  # intervals whose ends reach this have no decimals: three digits are enough
 MORE = (
     "More: `--tables all` prints more figures, also by category and other labels; `dia report` writes a page with all "
@@ -99,8 +102,13 @@ def _ranked(result: Score) -> Grid:
     models = order_by_score(respondents(result))
     flags, has_gaps = _further_flags(models), has_unasked(models)
     rows = [
-        (Cell(rank), Cell(model["model"]), *cells, *(_unasked_cells(model) if has_gaps else ()))
-        for rank, model, cells in zip(_ranks(models), models, _score_cells(models, result["k"], flags), strict=True)
+        (
+            Cell(NO_VALUE if rank is None else str(rank)),
+            Cell(model["model"]),
+            *cells,
+            *(_unasked_cells(model) if has_gaps else ()),
+        )
+        for rank, model, cells in zip(ranks(models), models, _score_cells(models, result["k"], flags), strict=True)
     ]
     columns = (Column("#", is_repeated=True), Column("model", is_name=True), *_score_columns(result["k"], flags))
     columns += (Column(UNASKED),) if has_gaps else ()
@@ -110,12 +118,6 @@ def _ranked(result: Score) -> Grid:
 def _unasked_cells(model: Respondent) -> tuple[Cell]:
     """Return the number of questions that were not asked."""
     return (Cell(f"{model['missing']:,}", "warning" if model["missing"] else ""),)
-
-
-def _ranks(models: Sequence[Respondent]) -> list[str]:
-    """Return the rank of each model; equal scores share the better rank, and a model without a score has none."""
-    values = [figure_of(model, "rs")["value"] if replies_of(model) else None for model in models]
-    return [NO_VALUE if value is None else str(values.index(value) + 1) for value in values]
 
 
 def _further_flags(models: Sequence[Respondent]) -> list[str]:
@@ -240,6 +242,7 @@ def _declines(result: Score) -> Iterator[Grid]:
             "Questions that cannot be answered, and answerable ones of the same templates: declined, in %",
             columns,
             tuple(rows),
+            DECLINE_NOTE,
         )
 
 

@@ -119,7 +119,9 @@ def test_declines_are_counted_apart_for_unanswerable_questions_and_their_twins(
     for entry in json.loads(capsys.readouterr().out)["models"][0]["selective"]["penalties"]:
         assert (entry["points"]["value"], entry["pays"]) == (12 / 32, False)
     assert run(["score", "a.run"]) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    screen = capsys.readouterr().out
+    assert "correct declines: they count as correct answers, not as abstained.\n" in screen
+    lines = [line.split() for line in screen.splitlines()]
     assert ["75.0%", "25.0%"] in [[line[1], line[3]] for line in lines if line[:1] == ["scripted"] and len(line) == 5]
     assert run(["score", "a.run", "--tables", "all"]) == 0
     assert "correct declines %" in capsys.readouterr().out
