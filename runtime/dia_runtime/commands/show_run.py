@@ -172,6 +172,8 @@ def _add_verdicts(store: Store, position: int, records: list[dict[str, Any]], ch
                     "extracted": judged.extracted,
                     "correct_answer": judged.truth if judged.sessions is None else None,
                 }
+                if judged.sessions is not None:
+                    record["unread_replies"] = list(judged.sessions.outcome.unread)
     except DiaError:
         return  # the replies are shown without verdicts; `dia score` reports the damaged record
     finally:
@@ -250,7 +252,8 @@ def _reply_text(reply: Mapping[str, Any]) -> str:
         text = f"error: {turn['error']}" if turn["text"] is None else turn["text"]
         lines.append(f"({turn['session']}, turn {turn['turn'] + 1}) {text}")
     if "verdict" in reply:
-        lines.append(f"[{'; '.join([_verdict_text(reply), *incomplete_headings(reply['flags'])])}]")
+        unread = [f"`{name}` could not be read" for name in reply.get("unread_replies", ())]
+        lines.append(f"[{'; '.join([_verdict_text(reply), *unread, *incomplete_headings(reply['flags'])])}]")
     return "\n".join(lines)
 
 

@@ -6,16 +6,19 @@ from collections.abc import Callable
 
 from dia_language.diagnostics import visible
 
+from dia_runtime.formats.base import STANDARD
 from dia_runtime.grading.flags import incomplete_headings
-from dia_runtime.report.screens import NO_VALUE, answer_text
-from dia_runtime.report.tables import Table, as_markdown, as_rows, as_text, figure_text
+from dia_runtime.report.screens import NO_VALUE, answer_text, shortened
+from dia_runtime.report.tables import Table, as_markdown, as_rows, as_text, displayed_width, figure_text
 from dia_runtime.scoring.agreement import AgreementResult
 from dia_runtime.scoring.audit import AuditedReply, AuditResult, Reading
 from dia_runtime.scoring.figures import FIGURES
 
 LONGEST = 240
+WIDEST = 60  # columns of what a chain read; the reply itself follows
 FIGURES_LEGEND = "+- is the standard error; brackets contain the 95 % confidence interval."
 VARIANTS_LEGEND = "The figures do not include variants (the same instances in other words); the list of replies does."
+STANDARD_LEGEND = "`dia score` uses the chain standard by default; `--chains standard,lenient` compares that one."
 REPLIES_LEGEND = """\
 Below are the replies that the chains read differently. For each chain: the answer that it read (- for none), the step
 of the chain that found it (docs/reference/types.md describes the steps), and the verdict. The line after | is the
@@ -25,26 +28,28 @@ reply, with \\n for line breaks, and [...] for the middle of a long reply."""
 def as_plain(result: AuditResult) -> str:
     """Return a table of the figures, and each reply with the answers that were read from it."""
     legend = [FIGURES_LEGEND, *([VARIANTS_LEGEND] if result["has_variants"] else [])]
+    legend += [] if STANDARD in result["chains"] else [STANDARD_LEGEND]
     legend += [*([REPLIES_LEGEND] if result["rows"] else []), ""]
     return "\n".join([as_text([_figures(result)]), *legend, *(_reply(row) for row in result["rows"])])
 
 
 def _reply(row: AuditedReply) -> str:
-    readings = row["readings"].values()
-    widths = [max(map(len, column)) for column in zip(*(_parts(reading)[:2] for reading in readings), strict=True)]
+    cells = {chain: _parts(reading) for chain, reading in row["readings"].items()}
     name = f"{visible(row['question'])} ({visible(row['model'])})"
     head = ", ".join([name, f"attempt {row['attempt']}", *incomplete_headings(row["flags"])])
     lines = [head if row["truth"] == "" else f"{head}, correct answer {visible(_short(row['truth']))}"]
-    width = max(map(len, row["readings"]))
-    for chain, reading in row["readings"].items():
-        text, step, verdict = _parts(reading)
-        lines.append(f"  {chain:{width}}  {visible(text):{widths[0]}}  {visible(step):{widths[1]}}  {verdict}")
+    width = max(map(len, cells))
+    widths = [max(displayed_width(parts[at]) for parts in cells.values()) for at in (0, 1)]
+    for chain, (text, step, verdict) in cells.items():
+        gaps = [" " * (most - displayed_width(part)) for part, most in zip((text, step), widths, strict=True)]
+        lines.append(f"  {chain:{width}}  {text}{gaps[0]}  {step}{gaps[1]}  {verdict}")
     reply = visible(row["reply"] or "").replace("\n", r"\n")
     return "\n".join([*lines, f"  | {reply}", ""])
 
 
 def _parts(reading: Reading) -> tuple[str, str, str]:
-    return _short(reading["reading"]), _short(reading["step"]), reading["verdict"]
+    """Return what a chain read, shortened if it is long, the step, and the verdict."""
+    return shortened(visible(_short(reading["reading"])), WIDEST), visible(_short(reading["step"])), reading["verdict"]
 
 
 def _short(text: str | None) -> str:

@@ -36,6 +36,7 @@ def findings(result: Score) -> list[str]:
         *_few_compared(result),
         *_uncertain_order(result),
         *_unparsed(result),
+        *_unread_sessions(result),
         *_lost_to_format(result),
         *_replies_without_answer(result),
         *_changed_requests(result),
@@ -170,6 +171,22 @@ def _unparsed(result: Score) -> Iterator[str]:
             f"Replies that could not be parsed count as wrong: {_joined(listed)}{others}. "
             f"{'' if chain == 'lenient' else audit}`dia show {run} QUESTION{option}` prints the replies to a question."
         )
+
+
+def _unread_sessions(result: Score) -> Iterator[str]:
+    """Report conversations with an unreadable reply that have another verdict than unparsed."""
+    counts = _counts(result, _unread_but_graded)
+    if counts:
+        run = shlex.quote(next(model["run"] for model in result["models"] if model["model"] == counts[0][0]))
+        yield (
+            f"Questions with a reply that could not be read, although their template grades them as skipped or "
+            f"otherwise: {_listed(counts)}. `dia show {run} QUESTION` prints the conversation."
+        )
+
+
+def _unread_but_graded(model: Model) -> int:
+    unread = sum(block["ledger"]["unread"] for block in model.get("sessions", {}).values())
+    return max(0, unread - model["counts"].get(Verdict.UNPARSED, 0))
 
 
 def _lost_to_format(result: Score) -> Iterator[str]:

@@ -238,8 +238,8 @@ def _one_line(text: str) -> str:
 def answer_text(text: str) -> str:
     """Return an extracted answer on one line, in quotes if it is empty or begins or ends with whitespace.
 
-    >>> answer_text("12"), answer_text(" and ")
-    ('12', '" and "')
+    >>> answer_text("12"), answer_text(" and "), answer_text("a\\nb")
+    ('12', '" and "', 'a\\\\nb')
     """
-    one_line = text.replace("\\n", " ")
+    one_line = text.replace("\n", r"\n")
     return one_line if text and text == text.strip() else f'"{one_line}"'

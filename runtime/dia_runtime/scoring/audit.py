@@ -136,10 +136,13 @@ def _models(
 def differ(first: Judged, second: Judged) -> bool:
     """Return whether the two verdicts, or the two extracted answers, differ.
 
-    A chain that extracts the whole wrapped answer agrees with one that extracts its content.
+    A chain that extracts the whole wrapped answer agrees with one that extracts its content. Of conversations, the
+    replies that could not be read are compared.
     """
     if first.mark.verdict != second.mark.verdict:
         return True
+    if first.sessions is not None and second.sessions is not None:
+        return first.sessions.outcome.unread != second.sessions.outcome.unread
     one, other = (None if entry.extracted is None else entry.extracted.strip() for entry in (first, second))
     if one is None or other is None or one == other:
         return one != other
@@ -154,7 +157,7 @@ def _wraps(entry: Judged, inner: str, outer: str) -> bool:
 def _row(name: str, pair: Pair, chains: Sequence[str]) -> AuditedReply:
     first = pair[0]
     readings: dict[str, Reading] = {
-        chain: {"reading": cut(entry.extracted), "step": entry.step, "verdict": entry.mark.verdict}
+        chain: {"reading": cut(_extracted(entry)), "step": entry.step, "verdict": entry.mark.verdict}
         for chain, entry in zip(chains, pair, strict=True)
     }
     return {
@@ -166,6 +169,14 @@ def _row(name: str, pair: Pair, chains: Sequence[str]) -> AuditedReply:
         "readings": readings,
         "reply": cut(first.reply.text),
     }
+
+
+def _extracted(entry: Judged) -> str | None:
+    """Return what was read as the answer, or of a conversation, which replies could not be read."""
+    if entry.sessions is None:
+        return entry.extracted
+    unread = entry.sessions.outcome.unread
+    return f"unread: {', '.join(unread)}" if unread else None
 
 
 def cut(text: str | None) -> str | None:

@@ -111,14 +111,14 @@ def _grade(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
 
 def _skipped(scope: Scope) -> Outcome:
     """Return the outcome of a skipped question. It is not valid if a reply could not be read, which may be why."""
-    unread = next((name for name, reply in scope.items() if _is_unread(reply)), None)
+    unread = next((name for name, reply in scope.items() if is_unread(reply)), None)
     return Outcome(Verdict.SKIPPED, VALID if unread is None else UNREAD, unread)
 
 
-def _is_unread(reply: Any) -> bool:
+def is_unread(reply: Any) -> bool:
     """Return whether a reply of a name arrived that could not be read."""
     if isinstance(reply, list):
-        return any(map(_is_unread, reply))
+        return any(map(is_unread, reply))
     return isinstance(reply, SessionReply) and reply.has_come and reply.value is UNSET
 
 
@@ -318,8 +318,11 @@ def _plain(value: Value) -> Value:
 
 
 def _is_answered(outcome: Outcome, stored: Stored, scope: Scope) -> bool:
-    """Return whether every reply that the truth names arrived."""
-    if outcome.state in (VALID, BROKEN):
+    """Return whether every reply that the truth names arrived.
+
+    A verdict may not need all of them, except that a skipped question is only answered if they did.
+    """
+    if outcome.state in (VALID, BROKEN) and outcome.verdict is not Verdict.SKIPPED:
         return True
     return all(_came(scope.get(name)) for name in _named(stored["truth"]))
 

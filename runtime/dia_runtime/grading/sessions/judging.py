@@ -11,8 +11,8 @@ from dia_language.diagnostics import DiaError, LanguageError
 from dia_language.expressions.replies import SessionReply
 from dia_language.workers.pool import SingleWorker
 from dia_runtime.grading.grader import malformed_record
-from dia_runtime.grading.sessions.evaluate import KINDS, evaluate_truth, evaluated_truths
-from dia_runtime.grading.sessions.outcome import BROKEN, UNREAD, Outcome
+from dia_runtime.grading.sessions.evaluate import KINDS, evaluate_truth, evaluated_truths, is_unread
+from dia_runtime.grading.sessions.outcome import ABSENT, BROKEN, UNREAD, VALID, Outcome
 from dia_runtime.grading.sessions.typed_replies import TypedReplies, typed_replies
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.store.endings import FINAL_FLAGS
@@ -124,6 +124,8 @@ def _with_replies(outcome: Outcome, replies: TypedReplies) -> Outcome:
         and not replies.flags.isdisjoint(FINAL_FLAGS)
         and not _has_text(replies.scope.get(outcome.missing or ""))
     )
+    if outcome.verdict is Verdict.SKIPPED and outcome.state == VALID and replies.cut_off is not None:
+        outcome = replace(outcome, state=ABSENT, missing=replies.cut_off)
     verdict = Verdict.WRONG if is_refused else outcome.verdict
     has_judgement = verdict is not Verdict.UNPARSED or outcome.missing not in replies.of_other_roles
     return replace(
@@ -135,6 +137,7 @@ def _with_replies(outcome: Outcome, replies: TypedReplies) -> Outcome:
         tokens=replies.tokens,
         is_recorded=replies.is_recorded,
         mismatches=replies.mismatches,
+        unread=tuple(name for name, reply in replies.scope.items() if is_unread(reply)),
     )
 
 

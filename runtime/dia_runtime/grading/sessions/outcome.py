@@ -49,7 +49,8 @@ class Outcome:
     `state` is one of STATES, `missing` the reply that it is about; `is_answered` says whether the reply to every turn
     that the truth needs arrived, readable or not. `is_recorded` says that it is based on values that a log gave without
     their texts; `mismatches` counts values in a log that differ from what is read in their texts. `token_counts` has
-    the tokens of each reply by its name, None if unknown; `tokens` is the sum over the subject's replies.
+    the tokens of each reply by its name, None if unknown; `tokens` is the sum over the subject's replies. `unread` are
+    the names of all replies that arrived, but could not be read.
     """
 
     verdict: Verdict
@@ -67,3 +68,4 @@ class Outcome:
     tokens: int | None = None
     is_recorded: bool = False
     mismatches: int = 0
+    unread: tuple[str, ...] = ()

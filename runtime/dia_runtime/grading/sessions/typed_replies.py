@@ -10,6 +10,7 @@ from typing import Any
 from dia_language.expressions.replies import UNSET, SessionReply
 from dia_language.numbers.values import decimal, decode
 from dia_language.stored.stored_code import decode_symbolic
+from dia_runtime.formats.base import STANDARD
 from dia_runtime.formats.replies import read_reply
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, subject_flags
 
@@ -17,6 +18,7 @@ Stored = Mapping[str, Any]
 RECORDED = "recorded"  # the step of a value in a log that has no text to read
 SUBJECT = "subject"
 NOT_TO_BE_ASKED = frozenset({"condition", "unset", "language"})  # why a turn was left out that had a model
+ON_REPLIES = frozenset({"condition", "unset"})  # why a turn was left out, if it depended on replies
 MOST_ITEMS = 100_000
 
 
@@ -27,7 +29,8 @@ class TypedReplies:
     `scope` has a SessionReply under each name, or a list of them if the turn is repeated for items; `steps` has the
     deciding step of each in the same shape, `token_counts` its number of tokens. `flags` are those of the subject's
     replies, `tokens` the sum over these. `of_other_roles` names the replies of other roles that arrived, or that are
-    missing because of their model.
+    missing because of their model. `cut_off` is a reply that was not requested because another could not be read when
+    the question was asked, although the chain reads it.
     """
 
     scope: Mapping[str, Any]
@@ -38,6 +41,7 @@ class TypedReplies:
     is_recorded: bool
     mismatches: int
     of_other_roles: frozenset[str] = frozenset()
+    cut_off: str | None = None
 
 
 def typed_replies(
@@ -70,7 +74,26 @@ def typed_replies(
         for reply in session.replies
         if reply.error is None or reply.error["kind"] not in NOT_TO_BE_ASKED
     )
-    return TypedReplies(scope, steps, token_counts, flags, _tokens(sessions), recorded, mismatches, others)
+    cut_off = _cut_off(replies, sessions, chain)
+    return TypedReplies(scope, steps, token_counts, flags, _tokens(sessions), recorded, mismatches, others, cut_off)
+
+
+def _cut_off(replies: Stored, sessions: Sequence[TranscriptSession], chain: str) -> str | None:
+    """Return the first reply that was not requested, if the chain reads a reply that could not be read before.
+
+    Conditions on replies were evaluated when the question was asked, with the chain `standard`.
+    """
+    named = [reply for session in sessions for reply in session.replies if reply.name in replies]
+    left_out = (reply.name for reply in named if reply.error is not None and reply.error["kind"] in ON_REPLIES)
+    name = next(left_out, None)
+    if chain == STANDARD or name is None:
+        return None
+    formats = ((reply.text, replies[str(reply.name)]["format"]) for reply in named if reply.text is not None)
+    is_gained = any(
+        read_reply(text, format, STANDARD).value is None and read_reply(text, format, chain).value is not None
+        for text, format in formats
+    )
+    return name if is_gained else None
 
 
 def _read(reply: TranscriptReply, format: Stored, chain: str, is_logged: bool) -> tuple[SessionReply, str]:

@@ -66,6 +66,21 @@ def test_a_skipped_question_is_valid_only_if_every_reply_could_be_read() -> None
     assert tally.figures()[0]["valid"].parts == ()  # skipped questions have no accuracy
 
 
+def test_a_turn_that_was_not_asked_is_missing_if_the_chain_reads_what_could_not_be_read_then() -> None:
+    grade = {"correct": code('two == "A"', "two"), "skipped": code("not answered(two)", "two")}
+    gave_in = {"value": code('one == "A" and two != "A"', "one", "two"), "over": "answered", "summary": "share"}
+    stored = record({"grade": grade}, {"one": LETTER, "two": LETTER}, figures={"gave_in": gave_in})
+    not_asked = TranscriptReply("two", 1, error={"kind": "condition", "message": "its condition did not hold"})
+    for chain, text, state in (
+        ("standard", "I would take A.", ("unread", "one")),
+        ("lenient", "I would take (A) here", ("absent", "two")),
+        ("lenient", "Answer: A", ("valid", None)),
+    ):
+        outcome = judged(stored, said(TranscriptReply("one", 0, text=text), not_asked), chain=chain)
+        assert (outcome.verdict, outcome.state, outcome.missing) == ("skipped", *state)
+        assert not outcome.is_answered  # so that no figure over answered questions counts it
+
+
 WITHOUT_SKIP = record({"grade": {"correct": code('one == "A"', "one")}}, {"one": LETTER})
 GONE = TranscriptReply("one", 0, error={"kind": "left_out", "message": "nobody"})
 
