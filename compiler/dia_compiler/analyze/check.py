@@ -461,6 +461,9 @@ HEALTH_WARNINGS: dict[str, str] = {
         "that a condition always rejects can cause this: dia spreads the values of a parameter evenly, so this value "
         "gets its turn, too, and each turn costs up to 1,000 failed attempts."
     ),
+    "no-rounding-rule": (
+        "A prompt contains `{{ rounding_rule }}`, but the answer has no `round`, so the rule is an empty text."
+    ),
     "off-target": (
         "The mean predicted success of the chosen instances misses `--success` by more than 0.05, because all, or "
         "nearly all, possible instances are too easy, or too hard. Only `dia compile --success` looks for it."

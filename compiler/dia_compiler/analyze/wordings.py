@@ -13,7 +13,16 @@ from dia_compiler.analyze.snippets import INSTEAD
 from dia_compiler.parse.model import Snippet, Variant
 from dia_language.diagnostics import did_you_mean
 from dia_language.templates.templates import CompiledTemplate
-from dia_language.yaml_nodes import pairs
+from dia_language.yaml_nodes import Mapping, Node, Sequence, pairs
+
+RULE = "rounding_rule"
+NO_RULE_HELP = "add `round: {places: 2, ties: half_up}` to the answer, or say in the prompt how to write it"
+
+
+def _has_key(node: Node, name: str) -> bool:
+    if isinstance(node, Mapping):
+        return any(key.text == name or _has_key(value, name) for key, value in node.pairs)
+    return isinstance(node, Sequence) and any(_has_key(item, name) for item in node.items)
 
 
 class Wordings(Planning):
@@ -43,6 +52,12 @@ class Wordings(Planning):
 
     def text(self, piece: Snippet, names: frozenset[str] | None = None) -> CompiledTemplate | None:
         """Compile a text that the model reads, with the names of prompts unless others are given."""
+        answer = self.template.answer
+        at = piece.text.find(RULE)
+        if at >= 0 and answer is not None and not _has_key(answer.comparison.node, "round"):
+            self.warn(
+                "no-rounding-rule", f"`{RULE}` is empty: the answer has no `round`", piece.place(at), NO_RULE_HELP
+            )
         return self.visible_template(piece, self.values | (self.prompt_names if names is None else names))
 
     def slots(self, pieces: Map[str, Snippet]) -> dict[str, CompiledTemplate]:

@@ -566,7 +566,12 @@ class Expansion:
             type_name = grading.comparison["type"]
             message = f"the mistake `{name}` is {written(value)}, which cannot be an answer of type {type_name}"
             is_unrounded = type_name == "integer" and is_number(value)
-            help = "round it, such as with `round_to(x, 0)`" if is_unrounded else error.help
+            help = (
+                "if the answer is not an integer either, declare the type rational or real; otherwise round the "
+                "mistake, such as with `round_to(x, 0)`"
+                if is_unrounded
+                else error.help
+            )
             raise DiaError(Diagnostic(error.code, message, place, help)) from None
         if grading.is_unanswerable:
             return text

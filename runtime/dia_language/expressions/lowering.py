@@ -300,6 +300,7 @@ def similar_functions(name: str, names: Collection[str]) -> str | None:
     return did_you_mean(name, names) or few
 
 
+TO_TEXT = "use `str(value)`, or `text_of(bytes)` for bytes"
 TO_INTEGER = "use `floor(x)` for a number, or `from_base(text, 10)` for a text"
 # Functions of Python whose names do not resemble those that do the same here
 OF_PYTHON = {
@@ -311,6 +312,10 @@ OF_PYTHON = {
     "integer": TO_INTEGER,
     "ljust": "use `pad_right(text, width)`",
     "parse_int": TO_INTEGER,
+    "string": TO_TEXT,
+    "text": TO_TEXT,
+    "to_string": TO_TEXT,
+    "to_text": TO_TEXT,
     "random": "use a parameter: it is drawn from the instance's own seed",
     "rjust": "use `pad_left(text, width)`",
     "to_int": TO_INTEGER,

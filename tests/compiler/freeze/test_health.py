@@ -30,6 +30,7 @@ CASES: dict[str, list[tuple[str, str]]] = {
     "few-distinct-answers": [("value: a * b", "value: 0 if a > 100 else a * b"), ("answer / a == b", "answer < 810001")],
     "k-equals-d": [("max: 900", "max: 4"), ("  a:", "  x: {type: choice, of: [0]}\n  a:"), ("{{ a }}", "{{ x }}{{ a }}")],
     "low-acceptance": [("answer:", "where: (a + b) % 500 == 7\nanswer:")],
+    "no-rounding-rule": [("times", "times {{ rounding_rule }}")],
     "oversized-prompt": [("times", "times {{ repeat('x ', 16000) }}")],
     "record-in-prompt": [("  b:", "  c: {type: name, pronouns: true}\n  b:"), ("{{ a }}", "{{ c.they }} {{ c }} {{ a }}")],
     "shadowed-function": [("answer:", "functions:\n  gcd(p, q): p * q\nanswer:"), ("value: a * b", 'value: "gcd(a, b)"')],

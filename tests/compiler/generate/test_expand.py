@@ -132,7 +132,7 @@ def test_a_mistake_that_cannot_be_an_answer_is_named(tmp_path: Path, capsys: pyt
     head = "params: {n: {type: integer, min: 7, max: 7}}\nanswer: {value: n, type: integer}\nprompt: '{{ n }}'\n"
     text = reported(tmp_path, f"{head}mistakes: {{half: n / 2}}\n", capsys)
     assert "the mistake `half` is `7/2`, which cannot be an answer of type integer" in text
-    assert "help: round it, such as with `round_to(x, 0)`" in text
+    assert "help: if the answer is not an integer either, declare the type rational or real; otherwise round " in text
     text = reported(tmp_path, f"{head}mistakes: {{half: str(n)}}\n", capsys)
     assert "the mistake `half` is `7`, which cannot be an answer of type integer" in text and "from_base" in text
 
