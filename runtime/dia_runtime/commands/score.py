@@ -317,8 +317,8 @@ def notes_on_rules(result: Score) -> Iterator[str]:
         )
         changed = " ".join(f"{name}={value}" for name, value in result["points"].items())
         yield (
-            f"the points {changed} differ from those in the prompts ({prompted}): if the prompts had "
-            f"given {changed}, models might have abstained at a different rate"
+            f"the points {changed} differ from the benchmark's ({prompted}): if the prompts stated {changed}, models "
+            "might abstain at a different rate"
         )
     if result["k_varies"]:
         items, many = ("questions", "attempts") if result["over"] == "attempts" else ("items", "instances")

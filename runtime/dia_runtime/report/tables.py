@@ -32,14 +32,14 @@ from dia_runtime.scoring.results import (
 SKIP_HEADINGS = ("all skipped", "some skipped")
 SKIP_NOTE = """\
 n: number of items.
-The columns from correct to error are numbers of questions, each counted once; the flags after them may apply to any of
-these.
+The columns from correct to error are numbers of questions, each counted once.
 all skipped, some skipped: numbers of items of which a model skipped all instances, or some but not all."""
 SKIP_NOTE_OVER_ATTEMPTS = (
     SKIP_NOTE.replace("questions", "attempts").replace("items", "questions").replace("instances", "attempts")
 )
 SKIPPED_SESSIONS = """
 skipped: also conversations that their template counts as skipped, for example because a reply could not be read."""
+FLAGS_NOTE = " The columns after error count flags,\nwhich a reply with any verdict may have."
 UNASKED = "not asked"
 EXPLAINED_TITLE = "Wrong replies explained by named mistakes (replies to templates that name no mistakes count, too)"
 GROUPS = ("category", "domain", "level", "variant")  # default tables, if there are several groups
@@ -80,6 +80,7 @@ def score_tables(result: Score, by: Sequence[str] = ()) -> list[Table]:
         rows = tuple((*row, str(model["missing"])) for row, model in zip(overall.rows, models, strict=True))
         overall = replace(overall, headings=(*overall.headings, UNASKED), rows=rows)
     note = SKIP_NOTE_OVER_ATTEMPTS if result.get("over") == "attempts" else SKIP_NOTE
+    note = note.replace("each counted once.", f"each counted once.{FLAGS_NOTE}") if flags else note
     note += SKIPPED_SESSIONS if any(model.get("sessions") for model in result["models"]) else ""
     tables = [replace(overall, note=note)]
     for label in by or [label for label in GROUPS if not repeats_categories(models, label)]:

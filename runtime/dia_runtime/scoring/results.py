@@ -665,9 +665,10 @@ class ScoreOfModels(TypedDict):
     ]
     points: Annotated[dict[str, str], "Points that replaced the questions' own."]
     points_told: Annotated[
-        list[dict[str, str]], "The points stated in the prompts, once if they are the same in all; empty if unknown."
+        list[dict[str, str]],
+        "The points of the benchmark, once if they are the same in all questions; empty if unknown.",
     ]
-    points_differ: Annotated[bool, "Whether `points` differ from the points in the prompts."]
+    points_differ: Annotated[bool, "Whether `points` differ from the points of the benchmark."]
     interval: Annotated[IntervalMethod, "How `ci` was computed."]
     models: Annotated[list[Model], "The figures of each respondent."]
     ensembles: Annotated[list[Ensemble], "All models as one, with `--ensemble`."]

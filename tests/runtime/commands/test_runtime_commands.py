@@ -207,7 +207,7 @@ def test_an_unknown_label_is_told_with_the_closest(scored: Path) -> None:
 
 def test_points_that_the_models_were_not_told_are_noted(scored: Path) -> None:
     note = called("score", scored, "--points", "wrong=-1").stderr
-    assert note.startswith("note: the points wrong=-1 differ from those in the prompts (correct=1 skipped=0 wrong=-2)")
+    assert note.startswith("note: the points wrong=-1 differ from the benchmark's (correct=1 skipped=0 wrong=-2)")
     assert called("score", scored, "--points", "wrong=-2").stderr == ""
     found = facts(called("score", scored, "--points", "wrong=-1", "--json"), "score")
     assert found["points_differ"] and found["points_told"] == [{"correct": "1", "skipped": "0", "wrong": "-2"}]

@@ -38,7 +38,7 @@ def failures(score: Score, models: Sequence[Respondent]) -> Section:
     heads.append((unasked, lambda model: count(model["missing"])))
     caption = (
         f"The number of {units(score)} with each flag, which says what went wrong with the reply or with reading it. "
-        "The section “About this page” explains each flag."
+        "The section “About this page” explains each column."
     )
     table = grid(f"Flags and failures: number of {units(score)}", heads, models, is_sortable=True)
     panel = picture("flags", score, "", caption, table)

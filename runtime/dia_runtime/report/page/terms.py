@@ -63,6 +63,7 @@ def terms(score: Score) -> Pairs:
             + (OF_SESSIONS if _has_sessions(score) else ""),
         ),
         *((verdict, verdict.meaning) for verdict in Verdict if verdict not in WITH_POINTS),
+        ("not asked", "The run has neither a reply to the question nor an error. No figure counts it."),
         *((flag.heading, flag.meaning) for flag in FLAGS.values() if _occurs(flag.name, score)),
         *((figure.label_at(score["k"]), _definition(figure, score)) for figure in figures),
         ("intervals", _intervals(score)),
@@ -112,5 +113,5 @@ def source_facts(score: Score) -> Pairs:
     facts.append(("chain", score["chain"]))
     facts.append(("errors", "shown as ranges" if score["errors"] == "keep" else "counted as wrong"))
     for points in score["points_told"]:
-        facts.append(("points in the prompts", " ".join(f"{name} {value}" for name, value in points.items())))
+        facts.append(("points of the benchmark", " ".join(f"{name} {value}" for name, value in points.items())))
     return facts

@@ -222,7 +222,7 @@ def test_points_errors_and_attempts_are_those_of_score(tiny: Callable[..., Path]
     text = report("--points", "wrong=-1", "--over", "attempts")
     replies = questions(text)[0]["replies"]
     assert [(reply["points"], reply.get("attempt")) for reply in replies] == [("-1", None), ("-1", 2)]
-    assert "points wrong=-1 differ from those in the prompts" in html.unescape(text)
+    assert "points wrong=-1 differ from the benchmark's" in html.unescape(text)
 
 
 @pytest.mark.parametrize(
