@@ -440,7 +440,7 @@ HEALTH_WARNINGS: dict[str, str] = {
     "check-repeats-value": "A check only repeats the expression of the answer.",
     "comment-in-text": (
         "A prompt, a title or another text without quotes contains ` #`, which YAML reads as the start of a comment. "
-        "The rest of the line is not part of the text. Put two spaces before a comment that is meant as one."
+        "The rest of the line is not part of the text. If it is meant to be a comment, put two spaces before the `#`."
     ),
     "constant-answer": "All instances that were made have the same answer.",
     "few-distinct-answers": (
