@@ -458,8 +458,8 @@ HEALTH_WARNINGS: dict[str, str] = {
     "k-equals-d": "The bundle contains every instance that the template can make, but `instances: all` is not set.",
     "low-acceptance": (
         "Of the attempts to draw an instance, fewer than 1 in 100 satisfied every condition. A single value "
-        "that a condition always rejects can cause this: dia spreads the values of a parameter evenly, so this value "
-        "gets its turn, too, and each turn costs up to 1,000 failed attempts."
+        "that a condition always rejects can cause this: dia spreads the values of a parameter evenly, so it also "
+        "tries this value, up to 1,000 times in a row, before it takes another."
     ),
     "no-rounding-rule": (
         "A prompt contains `{{ rounding_rule }}`, but the answer has no `round`, so the rule is an empty text."
@@ -470,8 +470,9 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "oversized-prompt": "A prompt is longer than 32,000 characters.",
     "record-in-prompt": (
-        "A prompt prints a parameter whose value is a record, such as `{name: Ann, they: she, ...}`: its type is "
-        "`row`, or `name` with `pronouns: true`. Probably one of its fields is meant."
+        "A prompt prints a parameter whose value is a record, such as `{name: Ann, they: she, ...}`. Parameters of the "
+        "type `row` have such values, and so have those of the type `name` with `pronouns: true`. Print a field, such "
+        "as `{{ person.name }}`."
     ),
     "shadowed-function": "A function of the spec hides a library function.",
     "shortcut": (
