@@ -134,7 +134,7 @@ class _Preparation(SessionAnalysis):
         used = self.used_by_answer() | self.result.uses.get("prompt", frozenset()) | self.used_by_conditions()
         for parameter in self.template.parameters:
             if parameter.name not in used:
-                message = f"the parameter `{parameter.name}` is used neither in the prompt nor in the answer"
+                message = f"neither the prompt, nor the answer, nor a condition uses the parameter `{parameter.name}`"
                 self.warn("unused-parameter", message, parameter.position)
 
     def note_unlisted(self) -> None:

@@ -15,7 +15,7 @@ from dia_compiler.analyze.settings import Settings
 from dia_compiler.analyze.worker_resources import NO_RESOURCES, WorkerResources
 from dia_compiler.freeze.output import SPAN
 from dia_compiler.freeze.spool import Batch, asset_frame
-from dia_compiler.freeze.summary import Summary
+from dia_compiler.freeze.summary import DeadEnds, Summary
 from dia_compiler.generate.bundle_rows import Writer
 from dia_compiler.generate.examples import check_examples
 from dia_compiler.generate.expand import ALL, Draft, Expansion, Instance
@@ -190,8 +190,20 @@ def _summary(
     functions = tuple(sorted(expansion.prepared.used_functions))
     drawn = (drawing.drawn - drawing.rejected, drawing.drawn)
     estimate = drawing.estimated() if estimates and expansion.freedom.kind in ("at_least", "at_most") else None
+    dead_ends = None
+    if drawing.dead_ends:
+        dead_ends = DeadEnds(drawing.dead_ends, drawing.dead_end, drawing.strictest_condition())
     return Summary(
-        expansion.freedom, drawn, functions, warnings, total, is_straight, following, permission.used(), estimate
+        expansion.freedom,
+        drawn,
+        functions,
+        warnings,
+        total,
+        is_straight,
+        following,
+        permission.used(),
+        estimate,
+        dead_ends=dead_ends,
     )
 
 

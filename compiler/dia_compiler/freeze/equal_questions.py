@@ -62,12 +62,12 @@ def _same_instances(template: Template, variant: Variant | None, differing: list
     first_text = next(_texts(template, variant), None)
     place = first_text.position if first_text is not None else template.position
     reached = _reached(template, variant)
+    names = " and ".join(f"`{name}`" for name in differing)
     if not differing or reached & set(differing):
-        return place, BREAK
+        return place, f"they differ only in {names}: {BREAK}" if differing else BREAK
     prompt, other_way = "prompt", "remove it from `params`"
     if variant is not None and variant.prompt is not None:
         prompt, other_way = f"prompt of the variant `{variant.name}`", "remove the variant"
-    names = " and ".join(f"`{name}`" for name in differing)
     help = f"they differ only in {names}, which the {prompt} does not show: show it there, or {other_way}"
     return place, help
 

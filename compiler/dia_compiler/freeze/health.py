@@ -15,8 +15,13 @@ from dia_compiler.freeze.spool import FIRST, LONG, LONGEST, SHOWN, Spool
 from dia_compiler.freeze.summary import Summary
 from dia_compiler.parse.model import Template
 from dia_compiler.sampling.digests import groups
+from dia_compiler.sampling.instance_tree import ATTEMPTS
 
-FIXES = {"few-instances": "widen a parameter, or set `instances: all`", "k-equals-d": "widen a parameter"}
+FIXES = {
+    "few-instances": "widen a parameter, or set `instances: all`",
+    "k-equals-d": "widen a parameter",
+    "low-acceptance": "exclude values that never fit, in the type of the parameter",
+}
 MANY = 10  # instances that a meaningful share of answers needs
 
 
@@ -132,9 +137,12 @@ def _warnings(
         warnings["answer-in-prompt"] = (message, place)
     accepted, drawn = summary.acceptance
     if drawn >= 200 and accepted * 100 < drawn:
-        share = f"only {accepted:,} of {drawn:,} attempts satisfied every condition"
-        message = f"{share}: draw only values that fit, instead of rejecting others"
-        warnings["low-acceptance"] = (message, template.position)
+        message = f"only {accepted:,} of {drawn:,} attempts satisfied every condition"
+        dead = summary.dead_ends
+        if dead is not None:
+            message += f"; {counted(dead.count, 'time')}, {ATTEMPTS:,} attempts in a row failed"
+            message += f", such as with {dead.example}" if dead.example else ""
+        warnings["low-acceptance"] = (message, (dead and dead.place) or template.position)
     freedom: Any = summary.freedom
     count_per_item = k if template.instances is None else template.instances  # `all` is on purpose
     if freedom.kind == "exact" and freedom.count == count_per_item and template.parameters and not is_trial:

@@ -16,6 +16,7 @@ from dia_compiler.analyze.plan import Prepared, Step
 from dia_compiler.sampling.boundary_first import FREE, INTERIOR, Row, edge_rows, pair_rows, single_rows
 from dia_compiler.sampling.degrees_of_freedom import ENUMERATED, Freedom, count_ways, estimate_ways, is_static
 from dia_compiler.sampling.instance_tree import (
+    ATTEMPTS,
     ORDER,
     Exhausted,
     RecordingChoose,
@@ -39,6 +40,7 @@ MEASURED_ITEMS = 50
 FRONT_ATTEMPTS = 50
 FRONT_PAIRS = 400
 MOST_OPTIONS = 26
+SAMPLES = 8  # draws from which it is seen what the beginning of a draw fixes
 COSTLY_STEPS = 200  # steps of a condition from which a table lookup is cheaper
 MOST_FAILURES = 20_000
 DRAWING = 1  # the version of drawing; another version gives other instances
@@ -63,6 +65,9 @@ class Drawing:
         self.failures: Counter[int] = Counter()  # of conditions, by the number of their code
         self.refusals: Counter[str] = Counter()  # of types that accepted none of their values, by parameter
         self.last_failure: tuple[CompiledExpression, Scope] | None = None
+        self.rejected_scope: Scope = {}
+        self.dead_ends = 0  # beginnings of draws that no attempt completed
+        self.dead_end = ""  # the values that the first of them fixes
 
     # one draw
 
@@ -80,6 +85,9 @@ class Drawing:
                     begin, draws = spent(), draws + 1
                     if draws in self.draws_to_failure:
                         self.refuse_again(scope, choose)
+        except Rejected:
+            self.rejected_scope = scope
+            raise
         except DiaError as error:
             raise self.with_values(error, scope) from None
         return scope
@@ -215,7 +223,11 @@ class Drawing:
         def is_new(scope: Scope) -> bool:
             return not identities or self.identity(scope) not in identities
 
-        return Walker(self.key_for(item), lambda choose: self.draw(choose, fixed), is_new=is_new)
+        def on_dead_end(path: tuple[int, ...], key: bytes) -> None:
+            self.dead_ends += 1
+            self.dead_end = self.dead_end or self.dead_end_text(path, key, fixed)
+
+        return Walker(self.key_for(item), lambda choose: self.draw(choose, fixed), ATTEMPTS, is_new, on_dead_end)
 
     def has_choices(self, item: Item) -> bool:
         """Return whether anything is drawn for the item; an item without choices is static."""
@@ -371,6 +383,29 @@ class Drawing:
         return prod(maker.make(dict(scope)).count for maker in self.prepared.makers.values())
 
     # telling
+
+    def dead_end_text(self, path: tuple[int, ...], key: bytes, fixed: Mapping[str, Value]) -> str:
+        """Return the values that the path fixes, all of whose draws are rejected, or what it fixes a part of."""
+        before = self.fixed_names(path[:-1], key, fixed)
+        names = self.fixed_names(path, key, fixed)
+        scope = self.rejected_scope
+        if len(names) > len(before):
+            return ", ".join(f"{name} = {value_text(scope[name])}" for name in names)
+        others = [name for name in self.prepared.makers if name not in fixed and name not in names]
+        return f"some beginnings of `{others[0]}`, which may fix its size or form" if others else ""
+
+    def fixed_names(self, path: tuple[int, ...], key: bytes, fixed: Mapping[str, Value]) -> list[str]:
+        """Return the parameters that are the same in all draws that begin with the path."""
+        scopes: list[Scope] = []
+        for number in range(SAMPLES):
+            try:
+                scopes.append(self.draw(RecordingChoose(path, Stream(derived(key, "dead end", number))), fixed))
+            except Rejected:
+                scopes.append(self.rejected_scope)
+            except DiaError:
+                return []
+        names = [name for name in self.prepared.makers if name not in fixed and all(name in scope for scope in scopes)]
+        return [name for name in names if len({key_of(scope[name]) for scope in scopes}) == 1]
 
     def strictest_condition(self) -> Position | None:
         """Return the `where` that failed most often so far; None if none failed."""

@@ -291,7 +291,11 @@ class Expansion:
         strictest = self.drawing.strictest_condition() if why else None
         help = "widen a parameter" + (", or relax a `where`" if template.where else "")
         if why and strictest:
-            relax = "relax this `where`" + (", which failed most often" if len(template.where) > 1 else "")
+            relax = "relax this `where`" + (
+                ", which failed most often (those below it are tested only if it holds)"
+                if len(template.where) > 1
+                else ""
+            )
             help = f"{why}; {relax}, or widen a parameter"
         elif why:
             help = f"{why}; {help}"

@@ -301,7 +301,8 @@ class Completion(Generic[T]):
 class Walker(Generic[T]):
     """The instances of one template by position; `draw` makes a value through a RecordingChoose or raises Rejected.
 
-    After a vast choice, a value that is not new is drawn again.
+    After a vast choice, a value that is not new is drawn again. `on_dead_end` is told of a path, and of the key of its
+    draws, if none of the attempts to complete it succeeded.
     """
 
     def __init__(
@@ -310,8 +311,10 @@ class Walker(Generic[T]):
         draw: Callable[[RecordingChoose], T],
         attempts: int = ATTEMPTS,
         is_new: Callable[[T], bool] = lambda value: True,
+        on_dead_end: Callable[[tuple[int, ...], bytes], None] = lambda path, key: None,
     ) -> None:
         self.key, self.draw, self.attempts, self.is_new = key, draw, attempts, is_new
+        self.on_dead_end = on_dead_end
         self.nodes: dict[tuple[int, ...], Completion[T]] = {}
         self.drawn = self.rejected = self.dry = 0
 
@@ -380,6 +383,8 @@ class Walker(Generic[T]):
                 first = first or Completion(choose.trail, None)
                 if rejection.is_forced:
                     break
+        else:
+            self.on_dead_end(path, key)
         assert first is not None
         return first
 

@@ -200,3 +200,23 @@ def test_a_parameter_of_an_attachment_that_no_text_names_is_shown(tmp_path: Path
     attached = PLAIN.replace("  b:", "  c: {type: integer, min: 5, max: 6}\n  b:").replace("answer:", built)
     assert warnings_of(tmp_path, attached) == {"answer-ignores-parameter"}
     assert warnings_of(tmp_path / "inline", attached.replace("deliver: attach\n", "")) == {"unused-parameter"}
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("a != 4 and b > 1", "times, 1,000 attempts in a row failed, such as with a = 4"),
+        (
+            "length(variables_of(c)) == 3",
+            "times, 1,000 attempts in a row failed, such as with some beginnings of `c`, which may fix its size or form",
+        ),
+    ],
+)
+def test_few_accepted_draws_are_explained_by_values_that_never_fit(tmp_path: Path, condition: str, words: str) -> None:
+    template = PLAIN.replace("a: {type: integer, min: 1, max: 900}", "a: {type: integer, min: 1, max: 8}")
+    template = template.replace("  b:", "  c: {type: formula, variables: [p, q, r], depth: {min: 2, max: 3}}\n  b:")
+    template = template.replace("answer:", f"where: {condition}\nanswer:").replace("{{ a }}", "{{ c }} {{ a }}")
+    made = compile([written(tmp_path / "specs", template)], k=30, out=tmp_path / "out", jobs=1)
+    (warning,) = [entry for entry in made.warnings if entry.code == "low-acceptance"]
+    assert words in warning.message and warning.position is not None
+    assert template.splitlines()[warning.position.line - 1].startswith("where:")
