@@ -19,6 +19,8 @@ WORD = r"(?P<answer>\S{1,200})"
 ANSWER = re.compile(
     rf"(?:.*\b)?answer(?: to (?:this|the|your) question)?(?: is\b|:| is:)\s*{WORD}(?:, which .*)?", re.I
 )
+# What a model writes that repeats how answers score, as in `A wrong answer: -1`
+SCORED = re.compile(r"\b(?:an? (?:correct|right)|wrong|incorrect|false|skipped) answer\b", re.I)
 SENTENCE = re.compile(rf"(?:(?:so|thus|therefore|hence),? .*|(?:the|my) .*) is:? {WORD}(?:, which .*)?", re.I)
 EQUATION = re.compile(r"(?P<left>[0-9][0-9\s.,+*/×÷·()^−-]*)=\s*(?P<answer>[+−-]?[0-9][0-9.,/]*)")
 OPERATOR = re.compile(r"[+*/×÷·^−-]")
@@ -26,9 +28,9 @@ ARTICLES = frozenset({"a", "an", "the", "not", "in", "to", "that"})
 
 
 def said(reply: str, format: FormatRecord) -> str | None:
-    """Return the answer that the last sentence of the form `the answer is X` states, on any line of the reply."""
+    """Return X of the last line that ends with `the answer is X` or `Answer: X`, but not of `A wrong answer: X`."""
     for line in reversed(_lines(reply)):
-        answer = _word(ANSWER.fullmatch(line))
+        answer = None if SCORED.search(line) else _word(ANSWER.fullmatch(line))
         if answer:
             return answer
     return None
