@@ -306,6 +306,8 @@ TO_INTEGER = "use `floor(x)` for a number, or `from_base(text, 10)` for a text"
 OF_PYTHON = {
     "argmax": "use `first_index(values, max(values))`",
     "argmin": "use `first_index(values, min(values))`",
+    "dedupe": "use `unique(values)`",
+    "distinct": "use `unique(values)`",
     "float": "numbers are exact, so none has to be converted",
     "index_of": "use `first_index(values, value)`",
     "int": TO_INTEGER,

@@ -41,6 +41,7 @@ KINDS_OF_EFFECTS = {
     r".* = .*": "of a word instead of the most common one",
     r"(?!(skill|template) )(?!.* = ).*": "of one standard deviation of a number, logarithm, length or square",
 }
+UNLISTED = "A skill or template that is not listed is what others are compared with, or cannot be told apart from them."
 NO_GAIN_NOTE = """\
 The gain is not above 0: the features predict the difficulties of unseen items no better than a model without features.
 Instances that `dia compile` chooses by such predictions need not be harder or easier than others."""
@@ -337,7 +338,9 @@ def _effects_note(names: Sequence[str]) -> str:
     kinds = [
         words for pattern, words in KINDS_OF_EFFECTS.items() if any(re.fullmatch(pattern, name) for name in features)
     ]
-    return f"logits: the effect {', or '.join(kinds)}." if kinds else ""
+    has_labels = any(name.startswith(("skill ", "template ")) for name in features)
+    legend = f"logits: the effect {', or '.join(kinds)}." if kinds else ""
+    return f"{legend}\n{UNLISTED}" if has_labels else legend
 
 
 NEW_TEMPLATES = "(templates that the bank does not have)"

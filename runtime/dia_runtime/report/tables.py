@@ -32,6 +32,7 @@ from dia_runtime.scoring.results import (
 SKIP_HEADINGS = ("all skipped", "some skipped")
 SKIP_NOTE = """\
 n: number of items.
+NMS@k: near misses, the number of items with at least 80 %, but not all, of their instances correct.
 The columns from correct to error are numbers of questions, each counted once.
 all skipped, some skipped: numbers of items of which a model skipped all instances, or some but not all."""
 SKIP_NOTE_OVER_ATTEMPTS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from dia_runtime.report.findings import FEW_COMPARED
 from dia_runtime.report.page.cells import DASH, Cell, Column, Grid, count, figure, grid, number, share, word
 from dia_runtime.report.page.panels import Panel, Section, factor, picture, plain
 from dia_runtime.report.pictures.comparisons import largest, p_text
@@ -24,6 +25,10 @@ from dia_runtime.scoring.results import (
 )  # fmt: skip
 
 MOST_PAIRS = 200  # pairs of models in a table
+SIGN_TEST = (
+    " With so few {one}s, intervals are too narrow, and p too small, unless the difference is the same on all {one}s: "
+    "then p comes from a sign test, which needs at least six {one}s to be below 0.05."
+)
 
 
 def comparisons(score: Score, models: Sequence[Respondent]) -> Section | None:
@@ -37,6 +42,8 @@ def comparisons(score: Score, models: Sequence[Respondent]) -> Section | None:
             "The model with the higher figure minus the other, on the questions that both were asked. Blue: the two "
             "differ significantly after Holm's correction for the number of pairs."
         )
+        if score["n"] < FEW_COMPARED:
+            caption += SIGN_TEST.format(one=unit_words(score)[0])
         title = f"Paired differences in {FIGURES[compared[0]].label_at(score['k'])}"
         panels.append(picture("comparisons", score, title, caption, _pairs(score, compared[0])))
     panels.append(_alike(score, models))

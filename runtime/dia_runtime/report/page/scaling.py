@@ -44,7 +44,7 @@ def on_one_scale(data: PictureData) -> Section:
     if any(entry["infit"] is not None for entry in items):
         caption = (
             "Items in the shaded band fit the Rasch model. Above it, replies are more erratic than predicted; below "
-            "it, more regular."
+            "it, more regular. With few replies to an item, its infit is often outside the band by chance."
         )
         drawings.append(drawn("item-fit", data, "Fit of the items", caption, _items(items)))
     return Section("scale", "Scale", _lead(bank), (*drawings, *_curves(data)))
@@ -106,7 +106,7 @@ def _items(items: Sequence[Entry]) -> Grid:
         ("item", lambda entry: word(entry["item"])),
         ("difficulty, logits", lambda entry: _place(entry, "difficulty")),
         *_counts_and_fit(),
-        ("fits", lambda entry: word("yes" if is_fitting(entry["infit"]) else "no")),
+        ("in the band", lambda entry: word("yes" if is_fitting(entry["infit"]) else "no")),
     ]
     return grid(f"Difficulty and fit of items{few}", heads, fitted, is_sortable=True)
 
