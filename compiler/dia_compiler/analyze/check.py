@@ -457,9 +457,8 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "k-equals-d": "The bundle contains every instance that the template can make, but `instances: all` is not set.",
     "low-acceptance": (
-        "Of the attempts to draw an instance, fewer than 1 in 100 satisfied every condition. A single value "
-        "that a condition always rejects can cause this: dia spreads the values of a parameter evenly, so it also "
-        "tries this value, up to 1,000 times in a row, before it takes another."
+        "Of the attempts to draw an instance, fewer than 1 in 100 satisfied every condition. One value that a "
+        "condition always rejects is enough, because dia tries it 1,000 times before it takes another."
     ),
     "no-rounding-rule": (
         "A prompt contains `{{ rounding_rule }}`, but the answer has no `round`, so the rule is an empty text."
