@@ -32,7 +32,7 @@ MOST_SIZE = 1_000
 FROM = option("file", "a .jsonl, .csv or .parquet file in the spec folder", required=True)
 COLUMNS = option(
     "columns",
-    "[name, ...]: read only these columns. Or {name: type}, for a .csv file: read all columns, these as integer, "
+    "[name, ...]: read only these columns. {name: type}, for a .csv file: read all columns, the named ones as integer, "
     "decimal, boolean or text, and the others as text",
 )
 
@@ -107,8 +107,8 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "only if the template's key `each` makes an item of every row: an expression over `row` that gives the "
-            "item's name (default the row number, counted from 0)",
+            "the name of the item, as an expression over `row`, if the template's key `each` makes every row an item "
+            "(default the row number, counted from 0)",
         ),
     }
 

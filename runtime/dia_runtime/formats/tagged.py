@@ -6,11 +6,11 @@
 | standard | as strict; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`), unless the format says `reasoning: false` |
 | lenient | as strict; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`), even with `reasoning: false`; otherwise an answer without its mark |
 
-An answer without its mark (only rules 2) is one word or number, found by the first of these steps: X in the
-last of the lines that end with `the answer is X` or `Answer: X` (`said`), in the final line of the reply if it is a sentence such as
-`The sum of 3 and 4 is X.` (`sentence`), in the only
-equation such as `60 + 65 = X` (`equation`), and the reply if it is one word (`word`). Lenient
-looks for one not only if there is no marked answer, but also if the marked answer is not a value of the answer's type.
+An answer without its mark (only rules 2) is one word or number X. These steps look for one, in this order:
+`said`, in the last line that ends with `the answer is X` or `Answer: X`; `sentence`, in the final line, if it is a
+sentence such as `The sum of 3 and 4 is X.`; `equation`, in the only equation, such as `60 + 65 = X`; and `word`, in a
+reply of one word. Lenient looks for one not only if there is no marked answer, but also if the marked answer is not a
+value of the answer's type.
 
 Tags are case-sensitive. If a reply has more than a million characters, strict finds nothing, and standard and
 lenient search the first million. In a bundle, the format of a question is

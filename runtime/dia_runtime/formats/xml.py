@@ -7,11 +7,11 @@
 | lenient | as strict; otherwise the last `<xml>...</xml>` in the reply with neither tag inside it (`last`), even with `reasoning: false`; otherwise an answer without its mark |
 | compat | like the published evaluator of the DIA benchmark: the content of the first fence that opens with two or three backticks and `xml`, up to the next backticks, if it is `<xml>...</xml>` (`fenced`), otherwise the whole reply (`whole`). What is found must equal `<xml>correct answer</xml>` in every character |
 
-An answer without its mark (only rules 2) is one word or number, found by the first of these steps: X in the
-last of the lines that end with `the answer is X` or `Answer: X` (`said`), in the final line of the reply if it is a sentence such as
-`The sum of 3 and 4 is X.` (`sentence`), in the only
-equation such as `60 + 65 = X` (`equation`), and the reply if it is one word (`word`). Lenient
-looks for one not only if there is no marked answer, but also if the marked answer is not a value of the answer's type.
+An answer without its mark (only rules 2) is one word or number X. These steps look for one, in this order:
+`said`, in the last line that ends with `the answer is X` or `Answer: X`; `sentence`, in the final line, if it is a
+sentence such as `The sum of 3 and 4 is X.`; `equation`, in the only equation, such as `60 + 65 = X`; and `word`, in a
+reply of one word. Lenient looks for one not only if there is no marked answer, but also if the marked answer is not a
+value of the answer's type.
 
 Tags must be in lowercase (compat finds them in any case, but then counts the answer as wrong unless they are in
 lowercase). If a reply has more than a million characters, strict finds nothing, and standard, lenient and the step
