@@ -107,7 +107,7 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "the name of the item, as an expression over `row`, if the template's key `each` makes every row an item "
+            "an expression over `row`. The template's key `each` can make every row an item, and this is the item's name "
             "(default the row number, counted from 0)",
         ),
     }

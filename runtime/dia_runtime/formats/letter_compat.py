@@ -1,6 +1,6 @@
 r"""How the evaluate-idk study extracted letters, step by step, in the two versions that it published.
 
-If the last letter of the format is at most E, the reply is read like the first version, otherwise like the second
+If no option has a letter after E, replies are read as the first version reads them, otherwise as the second does
 (from 2025-12-17). The second also finds F to K, but only in the step `hash` and those below it in the table. Closed `<think>...</think>` blocks are removed first. The first step that
 finds a letter decides. If it finds several, the one that ends last counts, unless the table says otherwise:
 

@@ -13,8 +13,7 @@ sentence such as `The sum of 3 and 4 is X.`; `equation`, in the only equation, s
 reply of one word. Lenient looks for one not only if there is no marked answer, but also if the marked answer is not a
 value of the answer's type.
 
-Tags must be in lowercase (compat finds them in any case, but then counts the answer as wrong unless they are in
-lowercase). If a reply has more than a million characters, strict finds nothing, and standard, lenient and the step
+Tags must be in lowercase. (Compat finds uppercase tags, too, but counts the answer as wrong.) If a reply has more than a million characters, strict finds nothing, and standard, lenient and the step
 `fenced` search the first million.
 """  # noqa: E501 - a table
 
