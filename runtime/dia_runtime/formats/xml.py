@@ -13,8 +13,8 @@ sentence such as `The sum of 3 and 4 is X.`; `equation`, in the only equation, s
 reply of one word. Lenient looks for one not only if there is no marked answer, but also if the marked answer is not a
 value of the answer's type.
 
-Tags must be in lowercase. (Compat finds uppercase tags, too, but counts the answer as wrong.) If a reply has more than a million characters, strict finds nothing, and standard, lenient and the step
-`fenced` search the first million.
+Tags must be in lowercase. (Compat finds uppercase tags, too, but counts the answer as wrong.) If a reply has more than
+a million characters, strict finds nothing, and standard, lenient and the step `fenced` search the first million.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
