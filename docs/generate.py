@@ -191,8 +191,8 @@ ANSWERS_HEAD = (
     "and compared with it. A reply is read by a [chain](#answer-formats), by default `standard`. What follows "
     "*Lenient* below holds for the chain `lenient`. What follows *Strict* holds for all other chains, even `standard` "
     "(but not for the chain `compat` of the format `xml`, which compares texts). An extracted answer that is not a "
-    "value of the type, such as `seven` for an integer, is wrong, not unparsed. *Rules 2* apply to every bundle that this "
-    "version of dia makes; bundles whose manifest says rules 1 are read by [rules 1](language.md#versions). Every "
+    "value of the type, such as `seven` for an integer, is wrong, not unparsed. *Rules 2* apply to every bundle that "
+    "this version of dia makes; bundles whose manifest says rules 1 are read by [rules 1](language.md#versions). Every "
     "type takes [`accept`, `accept_if`, `share` and `unanswerable`](language.md#answers)."
 )
 WORDS_HEAD = (

@@ -20,7 +20,7 @@ from dia_compiler.sampling.instance_tree import ATTEMPTS
 FIXES = {
     "few-instances": "widen a parameter, or set `instances: all`",
     "k-equals-d": "widen a parameter",
-    "low-acceptance": "exclude values that never fit, in the type of the parameter",
+    "low-acceptance": "exclude values that never or rarely fit, in the type of the parameter",
 }
 MANY = 10  # instances that a meaningful share of answers needs
 
@@ -136,7 +136,7 @@ def _warnings(
         message = f"the answer appears in {place_of_answer} in {share}"
         warnings["answer-in-prompt"] = (message, place)
     accepted, drawn = summary.acceptance
-    if drawn >= 200 and accepted * 100 < drawn:
+    if drawn >= 200 and accepted * 100 < drawn and (accepted >= MANY or drawn >= ATTEMPTS):
         message = f"only {accepted:,} of {drawn:,} attempts satisfied every condition"
         dead = summary.dead_ends
         if dead is not None:

@@ -114,7 +114,8 @@ def _few_compared(result: Score) -> Iterator[str]:
     if result["comparisons"] and result["n"] < FEW_COMPARED:
         yield (
             f"Intervals of differences over fewer than {FEW_COMPARED} items are too narrow, and their p too small, "
-            "unless the difference is the same on all items."
+            "unless the difference is the same on all items: then p comes from a sign test, which needs at least six "
+            "items to be below 0.05."
         )
 
 

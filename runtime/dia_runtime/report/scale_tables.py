@@ -43,8 +43,10 @@ KINDS_OF_EFFECTS = {
 }
 UNLISTED = "A skill or template that is not listed is what others are compared with, or cannot be told apart from them."
 NO_GAIN_NOTE = """\
-The gain is not above 0: the features predict the difficulties of unseen items no better than a model without features.
-Instances that `dia compile` chooses by such predictions need not be harder or easier than others."""
+The features predict the difficulties of unseen items hardly better than a model without features, so the share of
+variance that they explain may be chance. Instances that `dia compile` chooses by such predictions need not be harder or
+easier than others."""
+USEFUL = 0.9  # of the error without features: a larger error of predictions is hardly a gain
 ERROR_NOTE = """\
 error: how far the true difficulties of single new instances scatter around the predicted ones (standard deviation).
 shared SE: standard error of a shift that all predictions for the template have in common, on top of the error.
@@ -359,12 +361,15 @@ def explain_tables(result: ExplanationResult) -> list[Table]:
     cross_validation = result.held_out
     rows = (
         ("items", str(result.items)),
-        ("share of variance explained", _number(result.explained, 3)),
+        ("share of variance explained, of the items in the bank", _number(result.explained, 3)),
         ("remaining standard deviation, logits", _limited(result.error, LEAST_ERROR, 3)),
         ("standard deviation without features", _limited(result.error_without, LEAST_ERROR, 3)),
         ("error of predictions for unseen items, logits", _limited(cross_validation.rmse, LEAST_ERROR, 3)),
         ("the same without features", _limited(cross_validation.rmse_without, LEAST_ERROR, 3)),
         ("gain of log likelihood at unseen items", _number(cross_validation.log_likelihood_gain, 2)),
+    )
+    is_useless = (
+        cross_validation.log_likelihood_gain <= 0 or cross_validation.rmse > USEFUL * cross_validation.rmse_without
     )
     title = "Effects on difficulty"
     tables = [
@@ -380,7 +385,7 @@ def explain_tables(result: ExplanationResult) -> list[Table]:
             ("", "value"),
             rows,
             1,
-            note=NO_GAIN_NOTE if cross_validation.log_likelihood_gain <= 0 else "",
+            note=NO_GAIN_NOTE if is_useless else "",
         ),
     ]
     entries = [*result.templates, *([] if result.new_templates is None else [result.new_templates])]

@@ -220,7 +220,7 @@ def _grouped(result: Score, label: str) -> Iterator[Grid]:
         rows.append((Cell(f"  {model['model']}"), *data))
     if not rows:
         return
-    first = Column(label if len(models) == 1 else f"{label} and model", is_name=True)
+    first = Column(label if len(models) == 1 else "model", is_name=True)
     items_column = [Column("items", is_repeated=True)] if len(models) == 1 else []
     yield Grid(f"By {label}", (first, *items_column, *(columns[at] for at in columns_shown)), tuple(rows))
 
@@ -299,7 +299,7 @@ def _sessions(result: Score) -> Iterator[Grid]:
         if at == 0 or blocks[at - 1][0] != template:
             rows.append(template)
         rows.append((Cell(f"  {model}"), *cells))
-    first = "template" if len(result["models"]) == 1 else "template and model"
+    first = "template" if len(result["models"]) == 1 else "model"
     headings = ("questions", "accuracy", INTERVAL, "if answered", "if valid")
     columns = (Column(first, is_name=True), *map(Column, headings))
     ledger = tuple(Column(name, begins_part=at == 0) for at, name in enumerate(LEDGER[1:]))

@@ -19,6 +19,7 @@ SHORTEST_NAME = 16  # a table is split into parts before its names get shorter t
 GAP = "  "
 ELLIPSIS = "..."
 NO_VALUE = "-"
+CONTINUED = "(continued: further columns)"
 WHOLE = ("figure", "figures")  # columns with names of figures, which must remain readable
 SHARES_OF_HEAD = (0.5, 1, 0, 0.75, 0.25)  # of a shortened name: the first that keeps most names different is used
 QUOTED = re.compile("`[^`]*`")
@@ -77,7 +78,7 @@ def grid_of(table: Table) -> Grid:
 
 
 def grid_text(grid: Grid, width: int, paint: Paint = plain) -> str:
-    """Return the grid in aligned columns, in several parts where it is wider than `width`."""
+    """Return the grid in aligned columns, in several parts, one below the other, where it is wider than `width`."""
     natural = _widths(grid)
     parts, name_width = _layout(grid, natural, max(width, NARROWEST))
     widths = [
@@ -86,6 +87,7 @@ def grid_text(grid: Grid, width: int, paint: Paint = plain) -> str:
     ]
     names = _short_names(grid, widths)
     blocks = ["\n".join(_lines(grid, part, widths, names, paint)) for part in parts]
+    blocks[1:] = [f"{CONTINUED}\n{block}" for block in blocks[1:]]
     title = textwrap.wrap(_one_line(grid.title), max(width, NARROWEST))
     notes = ["\n".join(textwrap.wrap(grid.note, max(width, NARROWEST)))] if grid.note else []
     return "\n\n".join(["\n".join(paint(line, "title") for line in title), *blocks, *notes])

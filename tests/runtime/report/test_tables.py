@@ -204,9 +204,12 @@ def test_no_name_breaks_a_row_or_becomes_a_link() -> None:
     assert "](" not in as_markdown([table]) and "[x]\\(https" in as_markdown([table])
 
 
-@pytest.mark.parametrize(("gain", "note"), [(-9.7, NO_GAIN_NOTE), (0.0, NO_GAIN_NOTE), (0.1, "")])
-def test_features_that_predict_nothing_are_noted(gain: float, note: str) -> None:
-    held_out = CrossValidation(gain, 0.3, 0.1)
+@pytest.mark.parametrize(
+    ("gain", "rmse", "note"),
+    [(-9.7, 0.3, NO_GAIN_NOTE), (0.0, 0.1, NO_GAIN_NOTE), (0.1, 0.68, NO_GAIN_NOTE), (9, 0.3, "")],
+)
+def test_features_that_predict_nothing_are_noted(gain: float, rmse: float, note: str) -> None:
+    held_out = CrossValidation(gain, rmse, 0.7)
     explained = ExplanationResult(30, 9.0, [], 0.1, 0.1, 0.0, -99.0, -99.0, held_out, [], None, [])
     (quality,) = [table for table in explain_tables(explained) if table.title == "Quality of the explanation"]
     assert quality.note == note
