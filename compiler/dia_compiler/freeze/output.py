@@ -66,12 +66,15 @@ class FrozenBundle:
     items: int
     questions: int
     left_out: tuple[dict[str, str], ...]
+    instances: int | None = None  # questions without variants; None if unknown
 
     @property
     def contents(self) -> str:
-        """The numbers of questions and templates in words, and that of items if templates have several."""
+        """The numbers of questions and templates in words, and those of items and variants, if there are more."""
         items = f" of {counted(self.items, 'item')}" if self.items != self.templates else ""
-        return f"{counted(self.questions, 'question')}{items} of {counted(self.templates, 'template')}"
+        variants = 0 if self.instances is None else self.questions - self.instances
+        note = f"; {variants:,} of them {'is a variant' if variants == 1 else 'are variants'}" if variants else ""
+        return f"{counted(self.questions, 'question')}{items} of {counted(self.templates, 'template')}{note}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the entry that `dia compile --json` prints."""
@@ -84,6 +87,7 @@ class FrozenBundle:
             "items": self.items,
             "questions": self.questions,
             "left_out": list(self.left_out),
+            "instances": self.instances,
         }
 
 

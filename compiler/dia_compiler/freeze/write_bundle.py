@@ -87,6 +87,7 @@ def _write(plan: BundlePlan, ready: Sequence[TemplateRows], folder: Path) -> tup
     frozen = FrozenBundle(
         plan.folder, plan.item.benchmark.name, bundle_id(encoded), root,
         counts["templates"], counts["items"], counts["questions"], tuple(manifest["left_out"]),
+        sum(rows.statistics.instances for rows in ready),
     )  # fmt: skip
     return frozen, encoded
 
