@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 LONGEST = 15  # digits of a number that is printed in full
-ROUNDED_FROM = 10**4  # estimates and bounds; smaller ones are printed in full
+ROUNDED_FROM = 10**4  # estimates; smaller ones are printed in full
+LONG_BOUND = 10**9  # bounds from here on are rounded
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
@@ -70,4 +71,4 @@ def freedom_text(degree: Any, estimate: tuple[int, int] | None = None) -> str:
     number = int(count)
     if kind == "exact":
         return grouped(number)
-    return f"{kind.replace('_', ' ')} {grouped(number) if number < ROUNDED_FROM else rounded(number)}"
+    return f"{kind.replace('_', ' ')} {grouped(number) if number < LONG_BOUND else rounded(number)}"

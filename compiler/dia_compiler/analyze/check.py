@@ -487,6 +487,6 @@ HEALTH_WARNINGS: dict[str, str] = {
         "The prompt of a multiple-choice question does not print `{{ options }}`, so the model does not see the "
         "options."
     ),
-    "unused-parameter": "A parameter is used neither in the prompt, nor in the answer, nor in a condition.",
+    "unused-parameter": "Neither the prompt nor the answer depends on a parameter, and no condition uses it.",
     "xor-as-power": "An expression has `x ^ 2`, which is the exclusive or of bits. A power is `x ** 2`.",
 }

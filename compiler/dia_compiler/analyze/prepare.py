@@ -134,7 +134,7 @@ class _Preparation(SessionAnalysis):
         used = self.used_by_answer() | self.result.uses.get("prompt", frozenset()) | self.used_by_conditions()
         for parameter in self.template.parameters:
             if parameter.name not in used:
-                message = f"neither the prompt, nor the answer, nor a condition uses the parameter `{parameter.name}`"
+                message = f"neither the prompt nor the answer depends on `{parameter.name}`, and no condition uses it"
                 self.warn("unused-parameter", message, parameter.position)
 
     def note_unlisted(self) -> None:

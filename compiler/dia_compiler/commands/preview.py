@@ -133,7 +133,13 @@ def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
         for name in names:
             _plot(_heading(preview, name), _bins(preview.samples, name), _heading(preview, "answer"))
         if others := [name for name in _all_names(preview) if name not in names]:
-            echo(f"\nno table for {', '.join(others)}: the same value, or the same length, in all instances")
+            same = [name for name in others if not any(name in sample.sizes for sample in preview.samples)]
+            equal = [name for name in others if name not in same]
+            echo("\n" + "; ".join(_untabled(same, "the same value") + _untabled(equal, "values of the same length")))
+
+
+def _untabled(names: list[str], why: str) -> list[str]:
+    return [f"no table for {', '.join(names)}: {why} in all instances"] if names else []
 
 
 def _heading(preview: Preview, name: str) -> str:
@@ -190,7 +196,7 @@ def _print_answers(samples: list[Sample]) -> None:
     common = f", the most common one ({visible(_cut(text, 30))}) in {most:,}" if most > 1 else ""
     times = sorted(sample.seconds * 1000 for sample in samples)
     echo(
-        f"\n{counted(len(samples), 'instance')}: {counted(len(answers), 'distinct answer')}{common}; "
+        f"\nof {counted(len(samples), 'instance')} in all: {counted(len(answers), 'distinct answer')}{common}; "
         f"median {median(times):.2f} ms per instance, slowest {times[-1]:.1f} ms"
     )
 

@@ -568,7 +568,8 @@ class Expansion:
         except LanguageError as error:
             place = code.parsed.source.place(0)
             type_name = grading.comparison["type"]
-            message = f"the mistake `{name}` is {written(value)}, which cannot be an answer of type {type_name}"
+            kind = "the text " if isinstance(value, str) else ""
+            message = f"the mistake `{name}` is {kind}{written(value)}, which cannot be an answer of type {type_name}"
             is_unrounded = type_name == "integer" and is_number(value)
             help = (
                 "if the answer is not an integer either, declare the type rational or real; otherwise round the "

@@ -259,7 +259,9 @@ def number_of(name: str, value: Value) -> Value:
     if isinstance(value, (bool, list)):
         own_type = "boolean" if isinstance(value, bool) else "list"
         raise unfit(name, value, f"give a number, or use the type {own_type}")
-    convert = "convert it, such as with `from_base(text, 10)`" if isinstance(value, str) else "give a number"
+    convert = "give a number"
+    if isinstance(value, str):
+        convert = "leave out what makes it a text, such as `decimal`, convert it, such as with `from_base(text, 10)`"
     raise unfit(name, value, f"{convert}, or declare another `type`")
 
 

@@ -198,7 +198,7 @@ def test_preview_in_words(bench: Path, capsys: pytest.CaptureFixture[str]) -> No
     code, out, _ = said(capsys, "preview", FIRST)
     assert code == 0
     for part in ("first_template: Pens in boxes", "1 check · 1 worked example", "instance 0 (", "instance 2 (",
-                 "  mistake forgot_the_lost", "  | A shop receives", "explanation: ", "20 instances: "):  # fmt: skip
+                 "  mistake forgot_the_lost", "  | A shop receives", "explanation: ", "of 20 instances in all: "):  # fmt: skip
         assert part in out
     assert "A correct answer scores" not in out
     assert "A correct answer scores" in said(capsys, "preview", FIRST, "-v")[1]
@@ -276,7 +276,7 @@ def test_stress_groups_few_texts_by_themselves_and_names_what_has_no_table(
     assert [row["from"] for row in stress["metal"]] == ["gold", "iron", "zinc"]
     code, out, _ = said(capsys, "preview", FIRST, "--stress", "60")
     assert re.search("^metal +n  median run time", out, re.MULTILINE)
-    assert out.endswith("no table for pair, code: the same value, or the same length, in all instances\n")
+    assert out.endswith("no table for pair, code: values of the same length in all instances\n")
     code, out, _ = said(capsys, "preview", FIRST, "--stress", "10", "--json")
     assert "code" not in json.loads(out)["templates"][0]["stress"]  # each text once says nothing
 

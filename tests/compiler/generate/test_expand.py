@@ -134,7 +134,9 @@ def test_a_mistake_that_cannot_be_an_answer_is_named(tmp_path: Path, capsys: pyt
     assert "the mistake `half` is `7/2`, which cannot be an answer of type integer" in text
     assert "help: if the answer is not an integer either, declare the type rational or real; otherwise round " in text
     text = reported(tmp_path, f"{head}mistakes: {{half: str(n)}}\n", capsys)
-    assert "the mistake `half` is `7`, which cannot be an answer of type integer" in text and "from_base" in text
+    assert (
+        "the mistake `half` is the text `7`, which cannot be an answer of type integer" in text and "from_base" in text
+    )
 
 
 def test_all_values_of_an_example_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
