@@ -457,9 +457,9 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "k-equals-d": "The bundle contains every instance that the template can make, but `instances: all` is not set.",
     "low-acceptance": (
-        "Of the attempts to draw an instance, fewer than 1 in 100 satisfied every condition. One value of a "
-        "parameter that a condition always rejects is enough: dia makes 1,000 attempts with this value before it takes "
-        "another."
+        "Of the attempts to draw an instance, fewer than 1 in 100 satisfied every condition. This happens if "
+        "conditions reject nearly everything, or if they always reject one value of a parameter: dia makes 1,000 "
+        "attempts with this value before it takes another."
     ),
     "no-rounding-rule": (
         "A prompt contains `{{ rounding_rule }}`, but the answer has no `round`, so the rule is an empty text."
