@@ -457,9 +457,9 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "k-equals-d": "The bundle contains every instance that the template can make, but `instances: all` is not set.",
     "low-acceptance": (
-        "Of the attempts to draw an instance, fewer than 1 in 100 satisfied every condition. This happens if "
-        "conditions reject nearly everything, or if they always reject one value of a parameter: dia makes 1,000 "
-        "attempts with this value before it takes another."
+        "Of the attempts to draw an instance, fewer than 1 in 100 satisfied every condition. Probably the conditions "
+        "reject nearly all values, or they reject one value of a parameter every time. In the second case, most of the "
+        "attempts are made with this value, because dia takes another only after 1,000 failures."
     ),
     "no-rounding-rule": (
         "A prompt contains `{{ rounding_rule }}`, but the answer has no `round`, so the rule is an empty text."
