@@ -452,8 +452,8 @@ HEALTH_WARNINGS: dict[str, str] = {
         "so `dia compile` fails. Only `dia check` looks for it."
     ),
     "flat-examples": (
-        "The answer is a list, but `rejects` in an example is a list of single values, such as `rejects: [a, b]`, which "
-        "are two replies of one element each. To reject the reply `[a, b]`, write `rejects: [[a, b]]`."
+        "The answer is a list, but `rejects` in an example is a list of single values, such as `rejects: [a, b]`. "
+        "These are two replies of one element each. To reject the reply `[a, b]`, write `rejects: [[a, b]]`."
     ),
     "k-equals-d": "The bundle contains every instance that the template can make, but `instances: all` is not set.",
     "low-acceptance": (
