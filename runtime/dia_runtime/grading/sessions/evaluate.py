@@ -318,12 +318,13 @@ def _plain(value: Value) -> Value:
 
 
 def _is_answered(outcome: Outcome, stored: Stored, scope: Scope) -> bool:
-    """Return whether every reply that the truth names arrived.
+    """Return whether every reply that the truth used arrived.
 
-    A verdict may not need all of them, except that a skipped question is only answered if they did.
+    A verdict need not have used all that it names, but a skip has used those of `skipped`.
     """
-    if outcome.state in (VALID, BROKEN) and outcome.verdict is not Verdict.SKIPPED:
-        return True
+    if outcome.state in (VALID, BROKEN):
+        skipped = stored["truth"]["grade"]["skipped"] if outcome.verdict is Verdict.SKIPPED else ()
+        return all(_came(scope.get(name)) for name in _named(skipped))
     return all(_came(scope.get(name)) for name in _named(stored["truth"]))
 
 

@@ -81,6 +81,13 @@ def test_a_turn_that_was_not_asked_is_missing_if_the_chain_reads_what_could_not_
         assert not outcome.is_answered  # so that no figure over answered questions counts it
 
 
+def test_a_skip_is_answered_if_the_replies_arrived_that_decided_it() -> None:
+    grade = {"correct": code('two == "A"', "two"), "skipped": code('one != "A"', "one")}
+    stored = record({"grade": grade}, {"one": LETTER, "two": LETTER})
+    outcome = judged(stored, said(TranscriptReply("one", 0, text="Answer: B")))  # `two` is not asked for
+    assert (outcome.verdict, outcome.state, outcome.is_answered) == ("skipped", "valid", True)
+
+
 WITHOUT_SKIP = record({"grade": {"correct": code('one == "A"', "one")}}, {"one": LETTER})
 GONE = TranscriptReply("one", 0, error={"kind": "left_out", "message": "nobody"})
 
