@@ -120,6 +120,8 @@ def _is_there(path: Path, content: bytes) -> bool:
 def _checked(name: str) -> str:
     if not NAME.fullmatch(name):
         help = "use lowercase letters, digits and _, starting with a letter"
+        if "/" in name or "\\" in name:
+            help += "; `-o` chooses the folder"
         raise DiaError(Diagnostic("E600", f"`{name[:80]}` is not a valid name for a template or benchmark", None, help))
     return name
 

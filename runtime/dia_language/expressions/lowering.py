@@ -313,6 +313,7 @@ OF_PYTHON = {
     "int": TO_INTEGER,
     "integer": TO_INTEGER,
     "ljust": "use `pad_right(text, width)`",
+    "number": TO_INTEGER,
     "parse_int": TO_INTEGER,
     "string": TO_TEXT,
     "text": TO_TEXT,

@@ -256,6 +256,8 @@ def _mismatch(name: str, parameter: str, word: str, argument: Any) -> LanguageEr
         help = "write the name of a function, without quotes and parentheses"
     if word == "text" and isinstance(argument, int | Fraction):
         help = "for the text of a number, write `str(n)`"
+    if word.startswith("list") and isinstance(argument, str):
+        help = "for the characters of a text, write `[c for c in text]`"
     if word == "symbol":
         help = 'create one with `symbol("x")`'
     message = f"`{name}` needs {_article(word)}{word} as `{parameter}`; this is {_kind_with_article(argument)}"
