@@ -457,9 +457,9 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "k-equals-d": "The bundle contains every instance that the template can make, but `instances: all` is not set.",
     "low-acceptance": (
-        "Of the attempts to draw an instance, fewer than 1 in 100 satisfied every condition. Probably the conditions "
-        "reject nearly all values, or they reject one value of a parameter every time. In the second case, most of the "
-        "attempts are made with this value, because dia takes another only after 1,000 failures."
+        "Of the attempts to draw an instance, fewer than 1 in 100 satisfied every condition. Either the conditions "
+        "reject nearly all values, or there are values that can never satisfy them: dia tries each of these 1,000 "
+        "times, and the message names one."
     ),
     "no-rounding-rule": (
         "A prompt contains `{{ rounding_rule }}`, but the answer has no `round`, so the rule is an empty text."

@@ -19,6 +19,7 @@ from dia_compiler.types.base import (
     flag_option,
     integer_option,
     option,
+    written,
 )
 from dia_compiler.types.host_names import RESERVED, host_names_option
 from dia_compiler.types.plain_options import one_of_option, some_of_option
@@ -71,6 +72,16 @@ class Names(Enumerable):
         if not self.has_pronouns:
             return bool(genders)
         return any(dict(value) == self._record(gender, parts[0], last) for gender in genders)
+
+    def refusal(self, value: Value) -> str:
+        if self.has_pronouns != isinstance(value, Mapping):
+            return "it must be a record of name and pronouns" if self.has_pronouns else "it must be the name as text"
+        name = value.get("name") if isinstance(value, Mapping) else value
+        first = name.split(" ")[0] if isinstance(name, str) else ""
+        lists = [f"first_names_{gender}" for gender in self.genders]
+        if any(first in word_set(words) for words in lists):
+            return "its other name, or one of its fields, is not one that dia draws with this first name"
+        return f"dia does not draw the name {written(name)}; `dia types {' '.join(lists)}` prints those that it draws"
 
 
 def _full_name(first: str, last: str | None) -> str:
