@@ -457,9 +457,8 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "k-equals-d": "The bundle contains every instance that the template can make, but `instances: all` is not set.",
     "low-acceptance": (
-        "Of the attempts to draw an instance, fewer than 1 in 100 satisfied every condition. Either the conditions "
-        "reject nearly all values, or there are values that can never satisfy them: dia tries each of these 1,000 "
-        "times, and the message names one."
+        "Of the attempts to draw an instance, fewer than 1 in 100 satisfied every condition. If there are values that "
+        "can never satisfy them, the message names one of these values."
     ),
     "no-rounding-rule": (
         "A prompt contains `{{ rounding_rule }}`, but the answer has no `round`, so the rule is an empty text."

@@ -107,8 +107,8 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "an expression over `row`. The template's key `each` can make every row an item, and this is the item's "
-            "name (default the row number, counted from 0)",
+            "an expression over `row`, whose value names the item if the template's key `each` makes every row an item "
+            "(default the row number, counted from 0)",
         ),
     }
 

@@ -7,8 +7,8 @@
 | lenient | the last line, without a leading `Answer:`, `Final answer:`, `The answer is:` or `The answer is`; a line that only closes a code fence is skipped (`last`); if it cannot be read as the answer's type, an answer in a sentence or equation |
 
 Under rules 2, if the last line is not a value of the answer's type, `lenient` looks in the whole reply for an answer of
-one word or number X: in the last line that ends with `the answer is X` or `Answer: X` (step `said`), in the final line,
-if it is a sentence such as `The sum of 3 and 4 is X.` (`sentence`), and in the only equation, such as `60 + 65 = X`
+one word or number X: in the last of the lines that end with `the answer is X` or `Answer: X` (step `said`), in the final
+line of the reply, if it is a sentence such as `The sum of 3 and 4 is X.` (`sentence`), and in the only equation, such as `60 + 65 = X`
 (`equation`). A text answer keeps the full stop of its line:
 `The answer is: red.` is correct only if the answer has `punctuation: ignore`.
 
