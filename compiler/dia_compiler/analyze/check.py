@@ -444,8 +444,8 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "constant-answer": "All instances that were made have the same answer.",
     "few-distinct-answers": (
-        "More than half of the instances have the same answer, so a constant guess is mostly right. Letters of "
-        "shuffled `choices` are not checked."
+        "More than half of the instances have the same answer, so a constant guess is mostly right. Answers "
+        "that are letters of shuffled `choices` are not checked."
     ),
     "few-instances": (
         "The template can make fewer instances than `dia compile` needs by default (5, or the template's `instances`), "
@@ -464,8 +464,8 @@ HEALTH_WARNINGS: dict[str, str] = {
         "A prompt contains `{{ rounding_rule }}`, but the answer has no `round`, so the rule is an empty text."
     ),
     "off-target": (
-        "The mean predicted success of the chosen instances misses `--success` by more than 0.05, because all, or "
-        "nearly all, possible instances are too easy, or too hard. Only `dia compile --success` looks for it."
+        "The mean predicted success of the chosen instances differs from the target of `--success` by more than "
+        "0.05, because nearly all possible instances are too easy or too hard. Only `dia compile --success` looks for it."
     ),
     "oversized-prompt": "A prompt is longer than 32,000 characters.",
     "record-in-prompt": (
