@@ -464,8 +464,8 @@ HEALTH_WARNINGS: dict[str, str] = {
         "A prompt contains `{{ rounding_rule }}`, but the answer has no `round`, so the rule is an empty text."
     ),
     "off-target": (
-        "The mean predicted success of the chosen instances differs from the target of `--success` by more than "
-        "0.05, because nearly all possible instances are too easy or too hard. Only `dia compile --success` looks for it."
+        "The mean predicted success of the chosen instances differs from the target of `--success` by more than 0.05, "
+        "because nearly all possible instances are too easy or too hard. Only `dia compile --success` looks for it."
     ),
     "oversized-prompt": "A prompt is longer than 32,000 characters.",
     "record-in-prompt": (
