@@ -40,7 +40,7 @@ SHOWN = 3
 COUNTED = 20
 LISTED = 12  # items that are named if there is none of the name asked for
 SAFE = 10**15
-LONGEST_WORD = 40  # characters of a text that stands for itself in a table, if there are few such texts
+LONGEST_WORD = 40  # characters of a text that is counted as it is, rather than by its length alone
 BATCH_SECONDS = 0.2  # seconds between two batches of measurements
 
 

@@ -301,8 +301,8 @@ class Completion(Generic[T]):
 class Walker(Generic[T]):
     """The instances of one template by position; `draw` makes a value through a RecordingChoose or raises Rejected.
 
-    After a vast choice, a value that is not new is drawn again. `on_dead_end` is told of a path, and of the key of its
-    draws, if none of the attempts to complete it succeeded.
+    After a vast choice, a value that is not new is drawn again. `on_dead_end` is called with a path and the
+    key of its draws if none of the attempts to complete it succeeded.
     """
 
     def __init__(

@@ -17,12 +17,7 @@ from typing import Any, NoReturn
 from dia_language.budgets import charge
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean
 from dia_language.expressions.expressions import NUMBERS, as_language_error
-from dia_language.expressions.lowering import (
-    check_arity,
-    function_help,
-    reply_name_help,
-    unknown_name,
-)
+from dia_language.expressions.lowering import check_arity, function_help, reply_name_help, unknown_name
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS, REPLY_GUARDS, Unset
 from dia_language.expressions.syntax import CONSTANTS, LITERALS, Source, Use, error_at, is_encodable

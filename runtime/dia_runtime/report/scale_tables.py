@@ -41,7 +41,7 @@ KINDS_OF_EFFECTS = {
     r".* = .*": "of a word instead of the most common one",
     r"(?!(skill|template) )(?!.* = ).*": "of one standard deviation of a number, logarithm, length or square",
 }
-UNLISTED = "A skill or template that is not listed is what others are compared with, or cannot be told apart from them."
+UNLISTED = "An unlisted skill or template is what others are compared with, or cannot be distinguished from them."
 NO_GAIN_NOTE = """\
 The features predict the difficulties of unseen items hardly better than a model without features, so the share of
 variance that they explain may be chance. Instances that `dia compile` chooses by such predictions need not be harder or

@@ -123,10 +123,10 @@ def test_answering_pays_if_it_earns_more_than_always_abstaining(rows: list[list[
 
 def test_points_without_a_penalty_have_the_interval_of_accuracy_if_nothing_is_skipped() -> None:
     rows = [["correct"] * 7 + ["wrong"] * 3] * 3 + [["correct"] * 8 + ["wrong"] * 2]
-    found = found_of(rows, Intervals())
-    points = found["penalties"][0]["points"]
-    assert points == found["accuracy"] and points["interval"] == "bound"
-    low, high = found["penalties"][3]["points"]["ci"]  # with a penalty of 2, from -2 to 1
+    figures = found_of(rows, Intervals())
+    points = figures["penalties"][0]["points"]
+    assert points == figures["accuracy"] and points["interval"] == "bound"
+    low, high = figures["penalties"][3]["points"]["ci"]  # with a penalty of 2, from -2 to 1
     assert [(end + 2) / 3 for end in (low, high)] == pytest.approx(points["ci"])
 
 
