@@ -188,9 +188,9 @@ PARAMETERS_HEAD = (
 )
 ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed "
-    "and compared with it. A reply is read by a [chain](#answer-formats), by default `standard`. What follows "
-    "*Lenient* below holds for the chain `lenient`. What follows *Strict* holds for all other chains, even `standard` "
-    "(but not for the chain `compat` of the format `xml`, which compares texts). An extracted answer that is not a "
+    "and compared with it. A reply is read by a [chain](#answer-formats), by default `standard`. Below, "
+    "*Lenient* means the chain `lenient`, and *Strict* every other chain, including `standard` "
+    "(except `compat` of the format `xml`, which compares texts). An extracted answer that is not a "
     "value of the type, such as `seven` for an integer, is wrong, not unparsed. *Rules 2* apply to every bundle that "
     "this version of dia makes; bundles whose manifest says rules 1 are read by [rules 1](language.md#versions). Every "
     "type takes [`accept`, `accept_if`, `share` and `unanswerable`](language.md#answers)."

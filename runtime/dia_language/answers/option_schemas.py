@@ -15,8 +15,8 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
     "length": any_of(
         integer(minimum=1, maximum=100_000),
         EXPRESSION_TEXT,
-        words="The number of elements. If it is at most 6 (at most 3 for a set), the example answer in the format's "
-        "instruction has as many.",
+        words="The number of elements. If there are at most 6 (3 for a set), the example answer in the format's "
+        "instruction has the same number.",
     ),
     "separator": nonempty("The separator between elements (default a comma)."),
     "round": mapping(

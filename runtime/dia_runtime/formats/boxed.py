@@ -9,8 +9,8 @@ r"""The answer in \boxed{}, as mathematics models write it.
 An answer without its mark (only rules 2) is one word or number X. These steps look for one, in this order:
 `said`, in the last line that ends with `the answer is X` or `Answer: X`; `sentence`, in the final line, if it is a
 sentence such as `The sum of 3 and 4 is X.`; `equation`, in the only equation, such as `60 + 65 = X`; and `word`, in a
-reply of one word. Lenient looks for one not only if there is no marked answer, but also if the marked answer is not a
-value of the answer's type.
+reply of one word. Lenient takes these steps if there is no marked answer, or if the marked one is not a value of the
+answer's type.
 
 Lenient also removes dollar signs and wrappers such as `\text{...}` and `\mathrm{...}` from the answer; standard does so
 only in the step `last`. If a reply has more than a million characters, only the last million is searched. In a bundle,

@@ -10,8 +10,8 @@
 An answer without its mark (only rules 2) is one word or number X. These steps look for one, in this order:
 `said`, in the last line that ends with `the answer is X` or `Answer: X`; `sentence`, in the final line, if it is a
 sentence such as `The sum of 3 and 4 is X.`; `equation`, in the only equation, such as `60 + 65 = X`; and `word`, in a
-reply of one word. Lenient looks for one not only if there is no marked answer, but also if the marked answer is not a
-value of the answer's type.
+reply of one word. Lenient takes these steps if there is no marked answer, or if the marked one is not a value of the
+answer's type.
 
 A text value is the answer itself; a number keeps its digits; a list or object is the answer as JSON. Objects with a
 duplicate key, nesting deeper than 100 levels, and NaN are not valid JSON. The step `last` searches only the last 300,000 characters. In a reply of more than a million characters, strict finds

@@ -1,7 +1,7 @@
 r"""How the evaluate-idk study extracted letters, step by step, in the two versions that it published.
 
-If no option has a letter after E, replies are read as the first version reads them, otherwise as the second does
-(from 2025-12-17). The second also finds F to K, but only in the step `hash` and those below it in the table. Closed `<think>...</think>` blocks are removed first. The first step that
+If all options have letters from A to E, replies are read as in the first version; otherwise, as in the second (from
+2025-12-17). The second also finds F to K, but only in the step `hash` and those below it in the table. Closed `<think>...</think>` blocks are removed first. The first step that
 finds a letter decides. If it finds several, the one that ends last counts, unless the table says otherwise:
 
 | step | what is found |
