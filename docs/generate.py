@@ -102,7 +102,7 @@ def builders() -> str:
 
 
 BUILDERS_HEAD = (
-    "Builders for `build:` under `assets`; [the spec language](language.md#assets) explains how to use assets. In "
+    "Builders for `build:` under `assets`; [the spec language](assets.md) explains how to use assets. In "
     "`checks`, read the files back with the functions of the groups *archives*, *audio*, *drawings*, *elf*, *images*, "
     "*logs*, *pdf*, *plots*, *tables* and *web_pages*. The kind of an option is *template*, a text with `{{ }}`, or "
     "*data*, in which a text that starts with `= ` is an expression. A builder's *revision* rises when its results "
@@ -111,23 +111,32 @@ BUILDERS_HEAD = (
 
 
 def types() -> str:
-    """The page of parameter types, answer types and answer formats."""
-    contents = "[Parameter types](#parameter-types), [word lists](#word-lists), [answer types](#answer-types), "
-    parts = ["# Types and formats", NOTE, contents + "[answer formats](#answer-formats)"]
-    parts += ["## Parameter types", PARAMETERS_HEAD, ", ".join(f"[{name}](#{name})" for name in TYPES.own)]
+    """The page of parameter types and word lists."""
+    parts = ["# Parameter types", NOTE, PARAMETERS_HEAD, ", ".join(f"[{name}](#{name})" for name in TYPES.own)]
     for name, item in TYPES.own.items():
         rows = [(f"`{key}`", "yes" if held.required else "", held.words) for key, held in item.options.items()]
         options = table(("option", "required", "meaning"), rows) if rows else "No options."
-        parts += [f"### {name}", f"{sentence(item.summary)} Revision {item.revision}.", options]
-    parts += ["## Word lists", WORDS_HEAD, _word_lists()]
-    links = ", ".join(f"[{name}](#{name}-answers)" for name in ANSWER_TYPES)
-    parts += ["## Answer types", ANSWERS_HEAD, links, "### Options of answers", OPTIONS_HEAD, _answer_options()]
+        parts += [f"## {name}", f"{sentence(item.summary)} Revision {item.revision}.", options]
+    return page([*parts, "## Word lists", WORDS_HEAD, _word_lists()])
+
+
+def answer_types() -> str:
+    """The page of answer types and their options."""
+    links = ", ".join(f"[{name}](#{name})" for name in ANSWER_TYPES)
+    parts = ["# Answer types", NOTE, ANSWERS_HEAD, links, "## Options", OPTIONS_HEAD, _answer_options()]
     for name, kind in ANSWER_TYPES.items():
         own = ", ".join(f"`{option}`" for option in sorted(kind.options)) or "none"
-        parts += [f"### {name} answers", literal(inspect.cleandoc(kind.__doc__ or "")), f"Options: {own}."]
-    parts += ["## Answer formats", FORMATS_HEAD]
+        parts += [f"## {name}", literal(inspect.cleandoc(kind.__doc__ or "")), f"Options: {own}."]
+    return page(parts)
+
+
+def answer_formats() -> str:
+    """The page of answer formats: how each marks the answer, and how its chains find it."""
+    links = ", ".join(f"[{name}](#{name})" for name in FORMATS.own)
+    parts = ["# Answer formats", NOTE, FORMATS_HEAD, links, "## Chains and steps", CHAINS_HEAD]
+    parts += [f"## {UNMARKED_TITLE}", UNMARKED_HEAD, "## Long replies", LONG_REPLIES]
     for name, form in FORMATS.own.items():
-        parts += [f"### {name}", *_format(name, form)]
+        parts += [f"## {name}", *_format(name, form)]
     return page(parts)
 
 
@@ -156,18 +165,17 @@ def _values(held: Any) -> str:
 
 
 def _format(name: str, form: Format) -> Iterator[str]:
-    """The description of a format, its options in specs, its chains, and the rules of its `compat` chain."""
+    """The description of a format, its options in specs, and the rules of its `compat` chain."""
     text = literal(inspect.getdoc(sys.modules[type(form).__module__]) or "")
+    text = text.replace("an answer without its mark", f"an [answer without its mark](#{UNMARKED_ANCHOR})")
     yield text.replace(f"see {name}_compat.py", f"see [below](#the-chain-compat-of-{name})")
     described = [(key, option.description) for key, option in sorted(form.options.items()) if option.in_specs]
     rows = [(f"`{key}`", literal(sentence(words))) for key, words in described]
     yield table(("option in specs", "meaning"), rows) if rows else ""
     yield f"In a spec: `format: {flow(form.example(name))}`."
-    chains = [chain for chain in ("strict", "standard", "lenient", "compat") if chain in {*form.chains, "standard"}]
-    yield "Chains: " + ", ".join(f"`{chain}`" for chain in chains) + "."
     compat = sys.modules.get(f"{type(form).__module__}_compat")
     if compat is not None:
-        yield f"#### The chain compat of {name}"
+        yield f"### The chain compat of {name}"
         yield literal(inspect.getdoc(compat) or "")
 
 
@@ -181,19 +189,22 @@ def flow(value: Any) -> str:
 
 
 PARAMETERS_HEAD = (
-    "Types for `params`. Every type also takes `where`: a condition, or a list of conditions, that the value must "
-    "meet. In a condition, `it` or the parameter's name is the value. In the condition of a nested type, such as the "
-    "one in `of:`, the value is always `it`. A type's *revision* rises when a new version of it draws other values. "
-    "`dia types NAME` shows an entry in the terminal."
+    "Types for `params` and their options. [Answer types](answer-types.md) and [answer formats](answer-formats.md) "
+    "have pages of their own. `dia types NAME` shows an entry in the terminal.\n\n"
+    "Every type also takes `where`: a condition, or a list of conditions, that the value must meet. In a condition, "
+    "`it` is the value; outside nested types, so is the parameter's name. A type's *revision* rises when a new "
+    "version of it draws other values."
 )
 ANSWERS_HEAD = (
-    "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed "
-    "and compared with it. A reply is read by a [chain](#answer-formats), by default `standard`. Below, "
-    "*Lenient* means the chain `lenient`, and *Strict* every other chain, including `standard` "
-    "(except `compat` of the format `xml`, which compares texts). An extracted answer that is not a "
-    "value of the type, such as `seven` for an integer, is wrong, not unparsed. *Rules 2* apply to every bundle that "
-    "this version of dia makes; bundles whose manifest says rules 1 are read by [rules 1](language.md#versions). Every "
-    "type takes [`accept`, `accept_if`, `share` and `unanswerable`](language.md#answers)."
+    "Types for `answer: {type: ...}`. The type decides how the correct answer is written, and how a reply is parsed "
+    "and compared with it. Every type also takes [`accept`, `accept_if`, `share` and "
+    "`unanswerable`](answers.md#answers).\n\n"
+    "First, a [chain](answer-formats.md#chains-and-steps) finds the answer in the reply. Then the type parses it. "
+    "*Lenient* below means the chain `lenient`, and *Strict* means the other chains, including `standard`, the "
+    "default. If the answer is not a value of the type, such as `seven` for an integer, the verdict is wrong, not "
+    "unparsed.\n\n"
+    "This page describes rules 2, which every bundle of this version of dia has. [Older "
+    "bundles](answers.md#versions) may have rules 1."
 )
 WORDS_HEAD = (
     "Built-in lists for the type `words` (`from: NAME`), and for expressions: after `lists: {pets: {words: animals}}`, "
@@ -207,12 +218,43 @@ OPTIONS_HEAD = (
     "`tolerance: {places: n}` is half a unit in that decimal place."
 )
 FORMATS_HEAD = (
-    "Formats for `format: {kind: ...}`. The format decides how the prompt asks the model to mark its final answer and "
-    "how the answer is extracted from the reply. A *chain* is a sequence of extraction steps, of which the first that "
-    "finds an answer counts; `dia score --chain` selects the chain. The tables below name the steps in brackets, as "
-    "`dia audit` prints them. By [rules 2](language.md#versions), which apply to every bundle that this version of "
-    "dia makes, standard and lenient ignore reasoning in `<think>` blocks and, except in the format `whole`, Markdown "
-    "around the answer, such as `**131**`; the tables do not repeat this."
+    "Formats for `format: {kind: ...}`. A format tells the model how to mark its final answer, and finds this "
+    "answer in the reply. In a bundle, the format of a question also has `skip`, the abstention token, and `rules`, "
+    'such as `{"kind": "boxed", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.'
+)
+CHAINS_HEAD = (
+    "A *chain* is a list of steps, each of which looks for the answer in its own way. The steps are tried in order, "
+    "and the first that finds an answer decides; in lenient, the first that finds a value of the answer's type, if "
+    "one does. Every format has the chains `strict`, `standard` (the default) and `lenient`. Three formats also "
+    "have `compat`, which reads replies like the evaluator of a published study. `dia score --chain` selects the "
+    "chain. `dia audit` shows the step that found each answer.\n\n"
+    "Standard and lenient ignore reasoning in `<think>` blocks. Except in the format `whole`, they also ignore "
+    "Markdown around the answer, such as `**131**`.\n\n"
+    "This page describes [rules 2](answers.md#versions), which every bundle of this version of dia has. Under rules "
+    "1, standard is the same as strict, and lenient ignores neither reasoning nor Markdown, and finds no answers "
+    "without their mark."
+)
+UNMARKED_TITLE = "Answers without their mark"
+UNMARKED_ANCHOR = "answers-without-their-mark"
+UNMARKED_HEAD = (
+    "Small models often answer without the mark that the prompt asks for. After the steps for marked answers, "
+    "lenient therefore looks for one word or number X in these places:\n\n"
+    "| step | where |\n"
+    "|---|---|\n"
+    "| `said` | the last line that ends with `the answer is X` or `Answer: X` |\n"
+    "| `sentence` | the last line, if it is a sentence such as `The sum of 3 and 4 is X.` |\n"
+    "| `equation` | the only line that is an equation, such as `60 + 65 = X` |\n"
+    "| `word` | a reply of one word |"
+)
+LONG_REPLIES = (
+    "Of a reply with more than a million characters, only a part is searched:\n\n"
+    "| format | part |\n"
+    "|---|---|\n"
+    "| `boxed`, `label`, `last_line`, `letter` | the last million characters |\n"
+    "| `regex`, `tagged`, `xml` | the first million characters; strict finds nothing in `tagged` and `xml` |\n"
+    "| `json` | the last 300,000 characters; strict finds nothing |\n\n"
+    "The step `last` of `json` searches only the last 300,000 characters of shorter replies, too. The chain compat "
+    "of `json` searches the first million, and that of `letter` the first 300,000."
 )
 
 
@@ -596,6 +638,8 @@ FIGURES = re.compile(r"(<!-- figures -->\n).*?(<!-- /figures -->)", re.DOTALL)
 PAGES: dict[str, Callable[[], str]] = {
     "functions.md": functions,
     "types.md": types,
+    "answer-types.md": answer_types,
+    "answer-formats.md": answer_formats,
     "builders.md": builders,
     "commands.md": commands,
     "error-codes.md": error_codes,

@@ -31,11 +31,21 @@ from dia_runtime.formats.replies import REPLY_FORMATS
 from helpers.places import ROOT
 
 DOCS = ROOT / "docs"
-LANGUAGE = DOCS / "reference" / "language.md"
-SNIPPETS = re.findall(r"^```yaml\n(.*?)^```$", LANGUAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+REFERENCE = DOCS / "reference"
+LANGUAGE = "\n".join(
+    (REFERENCE / f"{name}.md").read_text(encoding="utf-8")
+    for name in ("language", "parameters", "answers", "variants", "sessions", "assets")
+)
+SNIPPETS = re.findall(r"^```yaml\n(.*?)^```$", LANGUAGE, re.MULTILINE | re.DOTALL)
 FRAGMENTS = [text for text in SNIPPETS if "\nparams:" in f"\n{text}"]
 CAPITALS = "country,capital,people\nChile,Santiago,20\nFrance,Paris,68\nGhana,Accra,34\nJapan,Tokyo,124\nPeru,Lima,34\n"
 Check = Callable[[str], int]
+
+
+def section(heading: str) -> str:
+    """The text under a heading of the pages on the language, up to the next heading of its level or above."""
+    level = len(heading.partition(" ")[0])
+    return re.split(rf"\n#{{1,{level}}} ", f"\n{LANGUAGE}".partition(f"\n{heading}\n")[2])[0]
 
 
 @pytest.fixture
@@ -110,8 +120,7 @@ def test_the_answers_of_the_language_page_are_right(tmp_path: Path, capsys: pyte
 
 
 def test_the_language_page_names_every_type_answer_and_format() -> None:
-    page = LANGUAGE.read_text(encoding="utf-8")
-    told = [page.partition(f"## {head}\n")[2].partition("\n## ")[0] for head in ("Parameters", "Answers", "Formats")]
+    told = [section(f"## {head}") for head in ("Parameters", "Answers", "Formats")]
     words = [{word for row in re.findall(r"^\|[^|]*\| (.*?) \|$", part, re.MULTILINE) for word in row.split(", ")}
              for part in told]  # fmt: skip
     assert TYPES.own.keys() == words[0] - {"types"}
@@ -121,17 +130,15 @@ def test_the_language_page_names_every_type_answer_and_format() -> None:
 
 def test_the_language_page_names_every_key_of_an_answer() -> None:
     schema = structure("template")["properties"]
-    page = LANGUAGE.read_text(encoding="utf-8")
-    for head, keys in (("Answers", schema["answer"]), ("Multiple choice", schema["choices"]),
-                       ("Variants and slots", schema["variants"]["additionalProperties"])):  # fmt: skip
-        told = page.partition(f"## {head}\n")[2].partition("\n## ")[0]
-        rows = "".join(re.findall(r"^\| (`[^|]*) \|", told, re.MULTILINE))
+    for head, keys in (("## Answers", schema["answer"]), ("## Multiple choice", schema["choices"]),
+                       ("# Variants and slots", schema["variants"]["additionalProperties"])):  # fmt: skip
+        rows = "".join(re.findall(r"^\| (`[^|]*) \|", section(head), re.MULTILINE))
         assert set(re.findall(r"`(\w+)`", rows)) == set(keys["properties"]), head
 
 
 def test_the_language_page_names_every_key_of_sessions() -> None:
     held = structure("template")["$defs"]
-    told = LANGUAGE.read_text(encoding="utf-8").partition("## Sessions\n")[2].partition("\n## ")[0]
+    told = section("# Sessions")
     words = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", told))))
     judge = held["grade"]["properties"]["judge"]["properties"]
     for name in ("session", "turn", "reply", "settings", "grade", "decisions", "ranking"):
@@ -145,7 +152,7 @@ def test_the_language_page_names_every_key() -> None:
     for name in ("benchmark", "template"):
         schema = json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
         known |= set(schema["properties"])
-    told = LANGUAGE.read_text(encoding="utf-8").partition("## Keys of benchmark.yaml")[2]
+    told = LANGUAGE.partition("## Keys of benchmark.yaml")[2]
     assert known <= set(re.findall(r"`([a-z_]+)`", told))
 
 
@@ -220,15 +227,15 @@ def test_the_examples_of_formats_are_formats() -> None:
 
 
 def test_every_option_of_answers_and_formats_is_told() -> None:
-    page = (DOCS / "reference" / "types.md").read_text(encoding="utf-8")
-    options = page.partition("### Options of answers")[2].partition("\n###")[0]
+    page = (REFERENCE / "answer-types.md").read_text(encoding="utf-8")
+    options = page.partition("\n## Options\n")[2].partition("\n## ")[0]
     wanted = {option for kind in ANSWER_TYPES.values() for option in kind.options}
     assert set(re.findall(r"^\| `([a-z]+)` \| ", options, re.MULTILINE)) == wanted
-    formats = page.partition("## Answer formats")[2]
+    formats = (REFERENCE / "answer-formats.md").read_text(encoding="utf-8")
     for name, form in FORMATS.own.items():
-        section = formats.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+        described = formats.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
         options = {key for key, option in form.options.items() if option.in_specs}
-        assert set(re.findall(r"^\| `([a-z]+)` \| ", section, re.MULTILINE)) >= options, name
+        assert set(re.findall(r"^\| `([a-z]+)` \| ", described, re.MULTILINE)) >= options, name
 
 
 def test_the_functions_are_called_by_the_names_of_the_language() -> None:

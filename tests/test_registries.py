@@ -1,6 +1,6 @@
 """Every entry of a registry is complete: an entry that lacks a part fails with a message that says what to add.
 
-CONTRIBUTING.md has a recipe for each registry, which asks for the same parts.
+docs/contributing has a recipe for each registry, which asks for the same parts.
 """
 
 from __future__ import annotations
@@ -129,20 +129,20 @@ def missing_from_answer_type(name: str) -> list[str]:
         lacking.append(f'add the answer of a template as "{name}" to TEMPLATES in tests/helpers/answer_samples.py')
     if f'"type": "{name}"' not in content(TESTS / "language" / "answers"):
         lacking.append("add replies that it accepts and rejects to tests/language/answers/test_reading.py")
-    language = content(REFERENCE / "language.md")
-    if not re.search(rf"^- \{{value: .*\btype: {name}\b.*\}} +# ", language, re.MULTILINE):
-        lacking.append("add an answer with the reply that it gets to the examples under Answers in language.md")
-    answers = language.partition("## Answers\n")[2].partition("\n## ")[0]
+    page = content(REFERENCE / "answers.md")
+    if not re.search(rf"^- \{{value: .*\btype: {name}\b.*\}} +# ", page, re.MULTILINE):
+        lacking.append("add an answer with the reply that it gets to the examples in docs/reference/answers.md")
+    answers = page.partition("## Answers\n")[2].partition("\n## ")[0]
     if not re.search(rf"^\|[^|]*\|.*\b{name}\b.* \|$", answers, re.MULTILINE):
-        lacking.append("name it in the table of answer types in language.md")
+        lacking.append("name it in the table of answer types in docs/reference/answers.md")
     rows = "".join(re.findall(r"^\| (`[^|]*) \|", answers, re.MULTILINE))
     lacking += [
-        f"describe the key `{option}` in the table of keys under Answers in language.md"
+        f"describe the key `{option}` in the table of keys in docs/reference/answers.md"
         for option in sorted(kind.options)
         if f"`{option}`" not in rows
     ]
-    if f"\n### {name} answers\n" not in content(REFERENCE / "types.md"):
-        lacking.append("run `python docs/generate.py`, which adds it to docs/reference/types.md and to the schemas")
+    if f"\n## {name}\n" not in content(REFERENCE / "answer-types.md"):
+        lacking.append("run `python docs/generate.py`, which adds it to docs/reference/answer-types.md and the schemas")
     return lacking
 
 
@@ -212,13 +212,15 @@ FROM_FILES = {"entry", "row", "rows"}  # their examples need a catalog or a data
 def missing_from_parameter_type(name: str, kind: Any) -> list[str]:
     """What to add to a parameter type."""
     lacking = undescribed(kind, kind.options)
-    page = content(REFERENCE / "language.md")
+    page = content(REFERENCE / "parameters.md")
     table = page.partition("## Parameters\n")[2].partition("\n## ")[0]
     if not re.search(rf"^\|.*\b{name}\b.*\|$", table, re.MULTILINE):
-        lacking.append("name it in the table under `## Parameters` of docs/reference/language.md")
+        lacking.append("name it in the table under `## Parameters` of docs/reference/parameters.md")
     if name not in FROM_FILES and not re.search(rf"^- \{{type: {name}[,}}].*  # ", page, re.MULTILINE):
-        lacking.append(f"add a line `- {{type: {name}, ...}}  # what it draws` to the examples of the language page")
-    if f"\n### {name}\n" not in content(REFERENCE / "types.md"):
+        lacking.append(
+            f"add a line `- {{type: {name}, ...}}  # what it draws` to the examples of docs/reference/parameters.md"
+        )
+    if f"\n## {name}\n" not in content(REFERENCE / "types.md"):
         lacking.append(f"{GENERATE}: docs/reference/types.md lacks it")
     if name not in schema_names("type"):
         lacking.append(f"{GENERATE}: schemas/template.schema.json lacks it")
@@ -427,6 +429,16 @@ def missing_from_options(options: Mapping[str, FormatOption]) -> list[str]:
     ]
 
 
+def described_steps(form: Format) -> set[str]:
+    """The steps of chains that the tables in the docstrings of a format's module, and of its `compat` chain, describe."""
+    module = type(form).__module__
+    docstrings = [
+        inspect.getdoc(sys.modules[name]) or "" for name in (module, f"{module}_compat") if name in sys.modules
+    ]
+    cells = re.findall(r"^\| (.*?) \| ", "\n".join(docstrings), re.MULTILINE)
+    return {step for cell in cells for step in re.findall(r"[\w-]+", cell)}
+
+
 def missing_from_format(name: str, form: Format) -> list[str]:
     """What to add to an answer format."""
     lacking = missing_from_options(form.options)
@@ -440,17 +452,17 @@ def missing_from_format(name: str, form: Format) -> list[str]:
         lacking.append(f"let its example be one: {'; '.join(form.faults(record))}")
     if not {"strict", "lenient"} <= form.chains.keys():
         lacking.append("give it the chains `strict` and `lenient`")
-    if not re.search(r"^\| strict \| ", inspect.getdoc(sys.modules[type(form).__module__]) or "", re.MULTILINE):
-        lacking.append(
-            "describe its chains in the docstring of its module, in a table whose first row is `| strict | `"
-        )
+    lacking += [
+        f"describe the step `{step}` in the table of the module's docstring: `| {step} | its chains | what it finds |`"
+        for step in sorted({step for steps in form.chains.values() for step, _ in steps} - described_steps(form))
+    ]
     if not re.search(rf"[\"']kind[\"']: [\"']{name}[\"']", content(TESTS / "runtime" / "formats")):
         lacking.append("test replies with what each chain finds in them in tests/runtime/formats/test_formats.py")
-    table = content(REFERENCE / "language.md").partition("## Formats\n")[2].partition("\n## ")[0]
+    table = content(REFERENCE / "answers.md").partition("## Formats\n")[2].partition("\n## ")[0]
     if not re.search(rf"^\| `{name}` \|", table, re.MULTILINE):
-        lacking.append("add a row to the table under `## Formats` of docs/reference/language.md")
-    if f"\n### {name}\n" not in content(REFERENCE / "types.md").partition("## Answer formats")[2]:
-        lacking.append(f"{GENERATE}: docs/reference/types.md lacks it")
+        lacking.append("add a row to the table under `## Formats` of docs/reference/answers.md")
+    if f"\n## {name}\n" not in content(REFERENCE / "answer-formats.md"):
+        lacking.append(f"{GENERATE}: docs/reference/answer-formats.md lacks it")
     if name not in schema_names("kind"):
         lacking.append(f"{GENERATE}: schemas/template.schema.json lacks it")
     return lacking
@@ -465,7 +477,7 @@ def test_every_answer_format_is_complete(name: str) -> None:
 def test_what_an_answer_format_lacks_is_named() -> None:
     class Unfinished(Format):
         options = {"mark": FormatOption("sign", "", required=True)}
-        chains = {}
+        chains = {"strict": (("found", lambda reply, format: None),)}
 
         def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
             raise NotImplementedError  # never called: only what the class declares is examined
@@ -493,9 +505,9 @@ def missing_from_reply_format(name: str, form: ReplyFormat) -> list[str]:
         lacking.append("add replies to CASES in tests/runtime/formats/replies/test_replies.py")
     if form.options and f'\n    ({{"kind": "{name}"' not in tests:
         lacking.append("add wrong options to BAD in tests/runtime/formats/replies/test_replies.py")
-    table = content(REFERENCE / "language.md").partition("### Replies\n")[2].partition("\n#")[0]
+    table = content(REFERENCE / "sessions.md").partition("## Replies\n")[2].partition("\n#")[0]
     if not re.search(rf"^\|[^|]*`{name}`[^|]*\|.*\|$", table, re.MULTILINE):
-        lacking.append("add a row to the table under `### Replies` of docs/reference/language.md")
+        lacking.append("add a row to the table under `## Replies` of docs/reference/sessions.md")
     if not re.search(rf"\bformat: {name}\b", sources("docs/examples/sessions", "*.yaml")):
         lacking.append("use it in a template of docs/examples/sessions")
     reply = json.loads(content(ROOT / "schemas" / "template.schema.json"))["$defs"]["reply"]

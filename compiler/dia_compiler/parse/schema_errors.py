@@ -222,7 +222,7 @@ def _unknown_key(error: _SchemaError, key: Scalar, value: Node, path: Path, know
         return comma_error(key)
     other_name = OTHER_KEYS.get(key.text.lower()) if not error.path else None
     help = f"did you mean `{other_name}`?" if other_name in known_keys else did_you_mean(key.text, known_keys)
-    help = help or _known_keys_help(key.text, known_keys)
+    help = help or _known_keys_help(key.text, known_keys, "answers" if path[:1] == ("answer",) else "language")
     return error.diagnostic("E201", f"unknown key `{key.text}`", help, key.position)
 
 
@@ -233,13 +233,13 @@ def is_misspelled(name: str, root: Mapping) -> bool:
     return any(name in (OTHER_KEYS.get(key.lower()), closest(key, known_keys)) for key in unknown)
 
 
-def _known_keys_help(name: str, known_keys: list[str]) -> str:
+def _known_keys_help(name: str, known_keys: list[str], page: str) -> str:
     """Return the known keys; of many, the most similar ones and where to find all."""
     if len(known_keys) <= FEW_KEYS:
         return f"the keys are {', '.join(known_keys)}"
     similar = get_close_matches(name, known_keys, n=3, cutoff=0.5)
     nearest = f"similar keys: {', '.join(similar)}; " if similar else ""
-    return f"{nearest}docs/reference/language.md lists all {len(known_keys)} keys"
+    return f"{nearest}docs/reference/{page}.md lists all {len(known_keys)} keys"
 
 
 EXAMPLES = {"language": "2", "benchmark": "my_benchmark", "template": "my_template", "kind": "xml"}

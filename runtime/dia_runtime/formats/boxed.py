@@ -1,21 +1,14 @@
 r"""The answer in \boxed{}, as mathematics models write it.
 
-| chain | what is found |
-|---|---|
-| strict | the content of the only `\boxed{...}` in the reply, wherever it is (step `only`); braces inside must match |
-| standard | as strict; otherwise the content of the last `\boxed{...}`, `\fbox{...}` or `boxed{...}` with matching braces (`last`) |
-| lenient | as standard; otherwise an answer without its mark |
+| step | chains | what is found |
+|---|---|---|
+| `only` | all | the content of the box, if the reply has exactly one `\boxed{...}` |
+| `last` | standard, lenient | the content of the last `\boxed{...}`, `\fbox{...}` or `boxed{...}` |
+| `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
 
-An answer without its mark (only rules 2) is one word or number X. These steps look for one, in this order:
-`said`, in the last line that ends with `the answer is X` or `Answer: X`; `sentence`, in the final line, if it is a
-sentence such as `The sum of 3 and 4 is X.`; `equation`, in the only equation, such as `60 + 65 = X`; and `word`, in a
-reply of one word. Lenient takes these steps if there is no marked answer, or if the marked one is not a value of the
-answer's type.
-
-Lenient also removes dollar signs and wrappers such as `\text{...}` and `\mathrm{...}` from the answer; standard does so
-only in the step `last`. If a reply has more than a million characters, only the last million is searched. In a bundle,
-the format of a question is `{"kind": "boxed", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
-"""  # noqa: E501 - a table
+Braces inside a box must match. The step `last` removes dollar signs and wrappers such as `\text{...}` from the answer.
+So does `only` in the chain lenient.
+"""
 
 from __future__ import annotations
 

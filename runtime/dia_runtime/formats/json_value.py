@@ -1,22 +1,24 @@
 """The answer as a value in a JSON object, under a key of your choice (by default `answer`).
 
-| chain | what is found |
+| step | chains | what is found |
+|---|---|---|
+| `alone` | strict, standard, lenient | the value of the key, if the reply is exactly one JSON object |
+| `fence` | strict, standard, lenient | the value of the key, if the reply is one code fence that contains exactly one JSON object |
+| `last` | standard, lenient | the value in the last JSON object in the reply that has the key; case is ignored |
+| `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
+
+The chain compat searches these parts of the reply for the value, like the published evaluator of the Self-Execution
+Benchmark:
+
+| step of compat | part of the reply |
 |---|---|
-| strict | the value of the key, if the reply is exactly one JSON object (step `alone`) or one code fence that contains it (`fence`) |
-| standard | as strict; otherwise the value in the last `{...}` that is JSON and has the key, in upper or lower case (`last`) |
-| lenient | as standard; otherwise an answer without its mark |
-| compat | like the published evaluator of the Self-Execution Benchmark: the first fence marked `json`, then everything from the first `{` to the last `}`, then any `{...}` without braces inside, then the text after `"key":` (`fence`, `braces`, `any`, `pair`) |
+| `fence` | the first code fence marked `json` |
+| `braces` | everything from the first `{` to the last `}` |
+| `any` | each `{...}` without braces inside, until one has the key |
+| `pair` | the text in quotes after `"key":` |
 
-An answer without its mark (only rules 2) is one word or number X. These steps look for one, in this order:
-`said`, in the last line that ends with `the answer is X` or `Answer: X`; `sentence`, in the final line, if it is a
-sentence such as `The sum of 3 and 4 is X.`; `equation`, in the only equation, such as `60 + 65 = X`; and `word`, in a
-reply of one word. Lenient takes these steps if there is no marked answer, or if the marked one is not a value of the
-answer's type.
-
-A text value is the answer itself; a number keeps its digits; a list or object is the answer as JSON. Objects with a
-duplicate key, nesting deeper than 100 levels, and NaN are not valid JSON. The step `last` searches only the last 300,000 characters. In a reply of more than a million characters, strict finds
-nothing, and compat searches only the first million. In a bundle, the format of a question is
-`{"key": "result", "kind": "json", "rules": 2, "skip": "I-DO-NOT-KNOW"}`, without `key` for the default.
+A number keeps its digits. A list or an object is read as JSON. `NaN`, objects with duplicate keys, and values with more
+than 100 levels are not accepted.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
 """One of a fixed set of labels, on the last line of the reply.
 
-| chain | what is found |
-|---|---|
-| strict | the last non-empty line, if it is exactly one of the labels or the abstention token (step `line`) |
-| standard | as strict; otherwise, only under rules 2, the label on that line, in upper or lower case, after `Answer:`, in quotes, asterisks or brackets, or with a full stop (`bare`) |
-| lenient | as standard, but with the step `bare` under either rules; otherwise the only label that occurs in the reply as a word (`single`); if two different labels occur, nothing |
-
-If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question
-is `{"kind": "label", "of": ["AGREE", "DISAGREE"], "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
+| step | chains | what is found |
+|---|---|---|
+| `line` | all | the last line that is not empty, if it is exactly a label or the abstention token |
+| `bare` | standard, lenient | the label on this line, in upper or lower case, if nothing else is on the line except `Answer:` before it, and quotes, asterisks, brackets and full stops around it |
+| `single` | lenient | the only label that occurs in the reply as a word |
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -1,20 +1,14 @@
 """The answer on the last line of the reply.
 
-| chain | what is found |
-|---|---|
-| strict | the last line that is not empty (step `last`) |
-| standard | as strict |
-| lenient | the last line, without a leading `Answer:`, `Final answer:`, `The answer is:` or `The answer is`; a line that only closes a code fence is skipped (`last`); if it cannot be read as the answer's type, an answer in a sentence or equation |
+| step | chains | what is found |
+|---|---|---|
+| `last` | all | the last line that is not empty |
+| `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
 
-Under rules 2, if the last line is not a value of the answer's type, `lenient` looks in the whole reply for an answer of
-one word or number X: in the last of the lines that end with `the answer is X` or `Answer: X` (step `said`), in the final
-line of the reply, if it is a sentence such as `The sum of 3 and 4 is X.` (`sentence`), and in the only equation, such as `60 + 65 = X`
-(`equation`). A text answer keeps the full stop of its line:
-`The answer is: red.` is correct only if the answer has `punctuation: ignore`.
-
-If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question
-is `{"kind": "last_line", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
-"""  # noqa: E501 - a table
+In the step `last`, lenient removes `Answer:`, `Final answer:` or `The answer is` from the start of the line, and skips
+a line that only closes a code fence. A text answer keeps a full stop at its end: `The answer is: red.` is correct only
+if the answer has `punctuation: ignore`.
+"""
 
 from __future__ import annotations
 

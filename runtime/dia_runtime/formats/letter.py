@@ -1,22 +1,26 @@
 r"""The letter of an option, as in multiple choice.
 
-In a bundle, the format of a question is one of
+| step | chains | what is found |
+|---|---|---|
+| `alone` | strict, standard, lenient | the letter, if the reply is nothing else: bare, in brackets, bold, or with a full stop |
+| `mark` | strict, standard, lenient | the letter in the last `\boxed{B}` or `###B###` |
+| `said` | strict, standard, lenient | the letter in the last sentence such as `Answer: B` or `the answer is B` |
+| `option` | standard, lenient | the letter, if the reply is only the letter and the text of its option, as in `B. Rome` |
+| `line` | lenient | the letter, if the last line is only the letter, with or without the text of its option |
+| `text` | lenient | the letter of the only option whose text is the reply or its last line |
+| `single` | lenient | the only letter that the last line marks with brackets, asterisks or a full stop, unless the line contains the text of another option |
+
+These chains, even strict, remove closed `<think>...</think>` blocks first, and accept letters in upper and lower case.
+The chain compat has steps of its own: see letter_compat.py.
+
+`Answer: B or A` names no answer. Neither does `Answer: A, B and C`, except under rules 1.
+
+In a bundle, the format of a question has either the letters with the texts of the options, or only the letters:
 
     {"kind": "letter", "options": {"A": "Paris", "B": "Rome", "C": "I don't know"}, "rules": 2, "skip": "C"}
     {"kind": "letter", "of": ["A", "B", "C"], "rules": 2, "skip": "I-DO-NOT-KNOW"}
 
-`options` maps the letters to the texts of the options that the prompt shows; `of` lists only the letters. `skip` is one
-of the letters (whose option says that the model does not know) or a separate token. The answer has the type choice, and
-its canonical text is the letter. There are at least two letters, each an uppercase letter from A to Z.
-
-| chain | what is found |
-|---|---|
-| strict | a reply that is only the letter, bare or in brackets, bold, or with a full stop (step `alone`); otherwise the last `\boxed{B}` or `###B###` (`mark`); otherwise the last sentence such as `Answer: B` or `the answer is B` (`said`) |
-| standard | as strict; otherwise the letter, if the reply is only a letter and the text of its option, as in `B. Rome` (`option`) |
-| lenient | as standard; otherwise the letter, if the last line is only a letter, or a letter and the text of its option (`line`); otherwise the only option whose text is the reply or its last line (`text`); otherwise the only letter that the last line marks with brackets, asterisks or a full stop, unless the line contains the text of another option (`single`) |
-| compat | like the published evaluator of the evaluate-idk study: see letter_compat.py |
-
-All chains, even strict, first remove closed `<think>...</think>` blocks. Except in compat, the letter may be in either case, and if a reply has more than a million characters, only the last million is searched. In the step `said`, `Answer: B or A` names no answer; under rules 2, neither does `Answer: A, B and C`.
+`skip` is the letter of the option that says that the model does not know, or a separate token.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

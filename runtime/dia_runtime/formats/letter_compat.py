@@ -1,23 +1,29 @@
-r"""How the evaluate-idk study extracted letters, step by step, in the two versions that it published.
+r"""How the evaluate-idk study extracted letters from replies, in the two versions that it published.
 
 If all options have letters from A to E, replies are read as in the first version; otherwise, as in the second (from
-2025-12-17). The second also finds F to K, but only in the step `hash` and those below it in the table. Closed `<think>...</think>` blocks are removed first. The first step that
-finds a letter decides. If it finds several, the one that ends last counts, unless the table says otherwise:
+2025-12-17). Closed `<think>...</think>` blocks are removed first. Then these steps are tried in order, and the first
+that finds a letter decides:
 
-| step | what is found |
+| step | the letter B is found in |
 |---|---|
-| final-is-hope, final-is | "final answer is B. I hope"; "final answer ... is B", where ... is up to 100 characters of the same line |
-| answer-colon, answer-near | the letter as a word, up to 50 characters after "answer:" (answer-colon) or "answer" (answer-near) |
-| text-start, line-start | the letter as a word at the start of the text or of a line |
-| hash | the last ###B###; only in uppercase in the first version |
-| boxed | the first \boxed{B}, otherwise \boxed{\text{B}}, \boxed{\mathrm{B}}, boxed(B), boxed{B}, in upper or lower case |
-| answer-letter | the first "answer B", "answer: B", "answer-B", in upper or lower case |
-| option-tail | the first "option B", otherwise the first "choice B", in the last 200 characters, in upper or lower case |
+| final-is-hope | `final answer is B. I hope` |
+| final-is | `final answer ... is B`, where `...` is up to 100 characters of the same line |
+| answer-colon | `answer: ... B`, where `...` is up to 50 characters of the same line, and B is a word |
+| answer-near | `answer ... B`, in the same way |
+| text-start | `B` as a word at the start of the reply |
+| line-start | `B` as a word at the start of a line |
+| hash | `###B###` |
+| boxed | `\boxed{B}`; if there is none, `\boxed{\text{B}}`, then `\boxed{\mathrm{B}}`, then `boxed(B)`, then `boxed{B}` |
+| answer-letter | `answer B`, `answer: B` or `answer-B` |
+| option-tail | `option B` in the last 200 characters of the reply; if there is none, `choice B` |
 
-Up to the step line-start, the letter must be in uppercase. A letter counts "as a word" if it
-comes after a space or at the start; is bare, in round brackets or between two pairs of asterisks; and is followed by a
-full stop, comma or colon (with or without one whitespace character before it), by a space, or by the end. If a reply
-has more than 300,000 characters, only the first 300,000 are read.
+| | steps up to line-start | steps from hash on |
+|---|---|---|
+| letters | A to E, in uppercase | A to E in the first version, A to K in the second; in either case, except in the step hash of the first version |
+| if a step finds several | the one that ends last counts | the first counts, but the last in the step hash |
+
+A letter is a word if a space or nothing comes before it, and a full stop, comma, colon, space or nothing after it. It
+may be in round brackets, or between two pairs of asterisks.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """The answer in the group of a regular expression of your choice, in RE2 syntax.
 
-| chain | what is found |
-|---|---|
-| strict | the group of the only match in the reply (step `only`) |
-| standard, lenient | as strict; otherwise the group of the last match (`last`) |
+| step | chains | what is found |
+|---|---|---|
+| `only` | all | the group, if the pattern matches exactly once |
+| `last` | standard, lenient | the group of the last match |
 
-`reply` shows models how to write the answer, with `{answer}` in place of the answer. Built-in
-respondents such as `oracle` reply in this form, too. If a reply has more than a million characters, only the first
-million is searched. In a bundle, the format of a question is
-`{"kind": "regex", "pattern": "(?m)^RESULT=(.*)$", "reply": "RESULT={answer}", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
+`reply` shows models how to write the answer, with `{answer}` in place of the answer. Built-in respondents such as
+`oracle` reply in this form, too.
 """
 
 from __future__ import annotations

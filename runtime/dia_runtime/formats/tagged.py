@@ -1,20 +1,13 @@
 """The answer between two tags of your choice, by default <answer> and </answer>.
 
-| chain | what is found |
-|---|---|
-| strict | the reply, without outer whitespace, is exactly one `<answer>...</answer>` (step `alone`), or one code fence of three backticks, with or without a language, that contains it (`fence`); if there is any text before or after it, or a second tag, nothing |
-| standard | as strict; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`), unless the format says `reasoning: false` |
-| lenient | as strict; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`), even with `reasoning: false`; otherwise an answer without its mark |
+| step | chains | what is found |
+|---|---|---|
+| `alone` | all | the content of the tags, if the reply is exactly one `<answer>...</answer>` |
+| `fence` | all | the content of the tags, if the reply is one code fence that contains exactly one `<answer>...</answer>` |
+| `last` | standard, lenient | the content of the last `<answer>...</answer>` in the reply |
+| `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
 
-An answer without its mark (only rules 2) is one word or number X. These steps look for one, in this order:
-`said`, in the last line that ends with `the answer is X` or `Answer: X`; `sentence`, in the final line, if it is a
-sentence such as `The sum of 3 and 4 is X.`; `equation`, in the only equation, such as `60 + 65 = X`; and `word`, in a
-reply of one word. Lenient takes these steps if there is no marked answer, or if the marked one is not a value of the
-answer's type.
-
-Tags are case-sensitive. If a reply has more than a million characters, strict finds nothing, and standard and
-lenient search the first million. In a bundle, the format of a question is
-`{"kind": "tagged", "rules": 2, "skip": "I-DO-NOT-KNOW", "tag": "result"}`, without `tag` for the default.
+Tags are case-sensitive. With `reasoning: false`, only lenient takes the step `last`.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

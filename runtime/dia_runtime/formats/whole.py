@@ -1,12 +1,9 @@
 """The whole reply is the answer.
 
-| chain | what is found |
-|---|---|
-| strict | the reply (step `whole`), unless it is empty |
-| standard | as strict |
-| lenient | the content of the code fence, if the reply is one (`fence`); otherwise the reply (`whole`) |
-
-In a bundle, the format of a question is `{"kind": "whole", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
+| step | chains | what is found |
+|---|---|---|
+| `fence` | lenient | the content of the code fence, if the reply is one |
+| `whole` | all | the reply, unless it is empty |
 """
 
 from __future__ import annotations

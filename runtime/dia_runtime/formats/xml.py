@@ -1,20 +1,16 @@
 """The answer between <xml> and </xml>.
 
-| chain | what is found |
-|---|---|
-| strict | the reply, without outer whitespace, is exactly one `<xml>...</xml>` (step `alone`), or one code fence of three backticks, with or without a language, that contains it (`fence`); if there is any text before or after it, or a second tag, nothing |
-| standard | as strict; otherwise the last `<xml>...</xml>` in the reply with neither tag inside it (`last`), unless the format says `reasoning: false` |
-| lenient | as strict; otherwise the last `<xml>...</xml>` in the reply with neither tag inside it (`last`), even with `reasoning: false`; otherwise an answer without its mark |
-| compat | like the published evaluator of the DIA benchmark: the content of the first fence that opens with two or three backticks and `xml`, up to the next backticks, if it is `<xml>...</xml>` (`fenced`), otherwise the whole reply (`whole`). What is found must equal `<xml>correct answer</xml>` in every character |
+| step | chains | what is found |
+|---|---|---|
+| `alone` | strict, standard, lenient | the content of the tags, if the reply is exactly one `<xml>...</xml>` |
+| `fence` | strict, standard, lenient | the content of the tags, if the reply is one code fence that contains exactly one `<xml>...</xml>` |
+| `last` | standard, lenient | the content of the last `<xml>...</xml>` in the reply |
+| `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
+| `fenced` | compat | the first `<xml>...</xml>` in the reply that fills a code fence marked `xml`, including the tags |
+| `whole` | compat | the reply |
 
-An answer without its mark (only rules 2) is one word or number X. These steps look for one, in this order:
-`said`, in the last line that ends with `the answer is X` or `Answer: X`; `sentence`, in the final line, if it is a
-sentence such as `The sum of 3 and 4 is X.`; `equation`, in the only equation, such as `60 + 65 = X`; and `word`, in a
-reply of one word. Lenient takes these steps if there is no marked answer, or if the marked one is not a value of the
-answer's type.
-
-Tags must be in lowercase. (Compat finds uppercase tags, too, but counts the answer as wrong.) If a reply has more than
-a million characters, strict finds nothing, and standard, lenient and the step `fenced` search the first million.
+Tags are case-sensitive. With `reasoning: false`, only lenient takes the step `last`. Compat compares texts, like the
+published evaluator of the DIA benchmark: what is found must equal `<xml>correct answer</xml>` in every character.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

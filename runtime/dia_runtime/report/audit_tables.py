@@ -21,8 +21,8 @@ VARIANTS_LEGEND = "The figures do not include variants (the same instances in ot
 STANDARD_LEGEND = "`dia score` uses the chain standard by default; `--chains standard,lenient` compares that one."
 REPLIES_LEGEND = """\
 Below are the replies that the chains read differently. For each chain: the answer that it read (- for none), the step
-of the chain that found it (docs/reference/types.md describes the steps), and the verdict. The line after | is the
-reply, with \\n for line breaks, and [...] for the middle of a long reply."""
+of the chain that found it (docs/reference/answer-formats.md describes the steps), and the verdict. The line after | is
+the reply, with \\n for line breaks, and [...] for the middle of a long reply."""
 
 
 def as_plain(result: AuditResult) -> str:

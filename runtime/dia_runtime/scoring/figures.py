@@ -1,6 +1,6 @@
 """The registry of figures, the numbers that are computed for a model.
 
-To add a figure, add an entry to `FIGURES`; CONTRIBUTING.md explains how. JSON, tables, the report and its glossary,
+To add a figure, add an entry to `FIGURES`; docs/contributing explains how. JSON, tables, the report and its glossary,
 plots, the schema of `dia score --json`, the reference, intervals and comparisons are derived from these entries.
 """
 
