@@ -192,8 +192,8 @@ PARAMETERS_HEAD = (
     "Types for `params` and their options. [Answer types](answer-types.md) and [answer formats](answer-formats.md) "
     "have pages of their own. `dia types NAME` shows an entry in the terminal.\n\n"
     "Every type also takes `where`: a condition, or a list of conditions, that the value must meet. In a condition, "
-    "`it` is the value; outside nested types, so is the parameter's name. A type's *revision* rises when a new "
-    "version of it draws other values."
+    "`it` stands for the value. The parameter's name works, too, except in nested types. A type's *revision* rises "
+    "when a new version of it draws other values."
 )
 ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written, and how a reply is parsed "
@@ -213,8 +213,9 @@ WORDS_HEAD = (
     "increases the revision."
 )
 OPTIONS_HEAD = (
-    "An option of elements, such as `case`, can be given next to `type: list`, where it holds for all elements, or in "
-    "`of`, as in `of: {type: text, case: fold}`, which takes precedence. The last column shows which types take it. "
+    "The last column shows which types take an option. The options of elements can be given in `of`, as in `{type: "
+    "list, of: {type: text, case: fold}}`, or next to `type`, as in `{type: list, of: text, case: fold}`. If both "
+    "are given, that in `of` counts.\n\n"
     "`tolerance: {places: n}` is half a unit in that decimal place."
 )
 FORMATS_HEAD = (
@@ -224,10 +225,10 @@ FORMATS_HEAD = (
 )
 CHAINS_HEAD = (
     "A *chain* is a list of steps, each of which looks for the answer in its own way. The steps are tried in order, "
-    "and the first that finds an answer decides; in lenient, the first that finds a value of the answer's type, if "
-    "one does. Every format has the chains `strict`, `standard` (the default) and `lenient`. Three formats also "
-    "have `compat`, which reads replies like the evaluator of a published study. `dia score --chain` selects the "
-    "chain. `dia audit` shows the step that found each answer.\n\n"
+    "and the first that finds an answer decides. Lenient prefers the first that finds a value of the answer's type. "
+    "Every format has the chains `strict`, `standard` (the default) and `lenient`. Three formats also have "
+    "`compat`, which reads replies like the evaluator of a published study. `dia score --chain` selects the chain. "
+    "`dia audit` shows the step that found each answer.\n\n"
     "Standard and lenient ignore reasoning in `<think>` blocks. Except in the format `whole`, they also ignore "
     "Markdown around the answer, such as `**131**`.\n\n"
     "This page describes [rules 2](answers.md#versions), which every bundle of this version of dia has. Under rules "
@@ -253,8 +254,8 @@ LONG_REPLIES = (
     "| `boxed`, `label`, `last_line`, `letter` | the last million characters |\n"
     "| `regex`, `tagged`, `xml` | the first million characters; strict finds nothing in `tagged` and `xml` |\n"
     "| `json` | the last 300,000 characters; strict finds nothing |\n\n"
-    "The step `last` of `json` searches only the last 300,000 characters of shorter replies, too. The chain compat "
-    "of `json` searches the first million, and that of `letter` the first 300,000."
+    "In replies of any length, the step `last` of `json` searches at most the last 300,000 characters, and the "
+    "chain compat of `letter` the first 300,000. The chain compat of `json` searches the first million."
 )
 
 

@@ -226,6 +226,8 @@ def missing_from_parameter_type(name: str, kind: Any) -> list[str]:
         lacking.append(f"{GENERATE}: schemas/template.schema.json lacks it")
     if not re.search(rf"type: {name}\b|[\"']{name}[\"']", sources("tests/compiler", "*.py")):
         lacking.append("test what it draws, its bounds and its errors in tests/compiler/types/")
+    if name not in {"row", "rows"} and f"type: {name}" not in sources("tests/fuzzing/corpus/spec", "*"):
+        lacking.append("use it in a spec in tests/fuzzing/corpus/spec")
     return lacking
 
 
@@ -252,6 +254,7 @@ def test_what_a_parameter_type_lacks_is_named() -> None:
         "types.md",
         "template.schema.json",
         "test what",
+        "corpus",
     ):
         assert step in steps
 
@@ -458,6 +461,12 @@ def missing_from_format(name: str, form: Format) -> list[str]:
     ]
     if not re.search(rf"[\"']kind[\"']: [\"']{name}[\"']", content(TESTS / "runtime" / "formats")):
         lacking.append("test replies with what each chain finds in them in tests/runtime/formats/test_formats.py")
+    if not any(f"kind: {name}" in form for _, form, _ in TEMPLATES.values()):
+        lacking.append("use it for a template in TEMPLATES of tests/helpers/answer_samples.py")
+    if f'"kind": "{name}"' not in content(TESTS / "fuzzing" / "replies.py"):
+        lacking.append("add a record to FORMATS of tests/fuzzing/replies.py")
+    if f"kind: {name}" not in sources("docs/examples/tour", "*.yaml"):
+        lacking.append("use it, with each option, in a template of docs/examples/tour")
     table = content(REFERENCE / "answers.md").partition("## Formats\n")[2].partition("\n## ")[0]
     if not re.search(rf"^\| `{name}` \|", table, re.MULTILINE):
         lacking.append("add a row to the table under `## Formats` of docs/reference/answers.md")
@@ -486,7 +495,7 @@ def test_what_an_answer_format_lacks_is_named() -> None:
             raise NotImplementedError  # never called: the registry refuses the class first
 
     assert [message.partition(" ")[0] for message in missing_from_format("unfinished", Unfinished())] == [
-        "describe", "let", "give", "give", "describe", "test", "add", "run", "run",
+        "describe", "let", "give", "give", "describe", "test", "use", "add", "use", "add", "run", "run",
     ]  # fmt: skip
 
 

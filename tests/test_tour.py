@@ -87,7 +87,7 @@ def test_the_guide_names_files_that_are_there() -> None:
 
 
 def test_every_function_type_and_word_list_is_used(manifests: list[dict[str, Any]]) -> None:
-    shown = {"types": {part["type"] for part in language_page_types()}}
+    shown = {"types": {part["type"] for part in documented_types()}}
     # every other function is called by its own examples, see tests/fuzzing/test_corpus.py
     for table, known in (
         ("functions", {"name_of", "program", "run_elf"}),
@@ -153,7 +153,7 @@ def test_every_option_of_every_parameter_type_is_used() -> None:
         for part in mappings([spec.get(key) for key in ("params", "types", "catalogs", "entries", "variants")]):
             if isinstance(kind := part.get("type"), str):
                 used.setdefault(own.get(kind, part)["type"], set()).update(part)
-    for part in language_page_types():
+    for part in documented_types():
         used[part["type"]].update(part)
     for name, kind in TYPES.own.items():
         require_used(kind.options, used[name], f"option of {name}")
@@ -195,10 +195,12 @@ def all_answers() -> list[dict[str, Any]]:
     return [part for answer in [spec.get("answer") for spec in templates()] + samples for part in mappings(answer)]
 
 
-def language_page_types() -> list[dict[str, Any]]:
-    """The parameter types of the language page, which tests/test_reference.py compiles with the values they draw."""
-    page = (ROOT / "docs" / "reference" / "language.md").read_text(encoding="utf-8")
-    return [yaml.safe_load(use) for use in re.findall(r"^- (\{type: .*\})  # ", page, re.MULTILINE)]
+def documented_types() -> list[dict[str, Any]]:
+    """The types of the page on parameters, which tests/test_reference.py compiles with the values that they draw."""
+    page = (ROOT / "docs" / "reference" / "parameters.md").read_text(encoding="utf-8")
+    uses = re.findall(r"^- (\{type: .*\})  # ", page, re.MULTILINE)
+    assert uses, "the page on parameters has no examples of types"
+    return [yaml.safe_load(use) for use in uses]
 
 
 @cache

@@ -107,7 +107,7 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "if the template's key `each` makes every row an item: an expression over `row` that names the item "
+            "an expression over `row` that names the item, if the template's key `each` makes every row an item "
             "(default the row number, counted from 0)",
         ),
     }

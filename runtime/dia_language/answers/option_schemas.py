@@ -15,8 +15,8 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
     "length": any_of(
         integer(minimum=1, maximum=100_000),
         EXPRESSION_TEXT,
-        words="The number of elements. If there are at most 6 (3 for a set), the example answer in the format's "
-        "instruction has the same number.",
+        words="The number of elements. The example answer that prompts show has the same number, unless it is above 6 "
+        "(for a set, above 3).",
     ),
     "separator": nonempty("The separator between elements (default a comma)."),
     "round": mapping(

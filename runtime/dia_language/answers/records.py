@@ -39,9 +39,9 @@ class RecordAnswer(AnswerType):
     """Named values; `of` (or `fields`) declares the names and types.
 
     The canonical form is `{x: 1, y: 2}`, in the order of the declaration, or the form given by `written`. Strict
-    accepts the form of `written`, and always the names with their values: in any order, quoted or not, followed by a
-    colon or an equals sign, and with or without one pair of brackets; JSON is therefore accepted. Lenient also accepts
-    the names in any case, and one field per line without commas.
+    accepts the form of `written` and, whether it is given or not, names with values: in any order, with a colon or an
+    equals sign after each name, and optionally with quotes around names and brackets around the whole. So JSON is
+    accepted, too. Lenient also accepts the names in any case, and one field per line without commas.
     """
 
     name = "record"

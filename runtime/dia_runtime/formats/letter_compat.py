@@ -19,8 +19,9 @@ that finds a letter decides:
 
 | | steps up to line-start | steps from hash on |
 |---|---|---|
-| letters | A to E, in uppercase | A to E in the first version, A to K in the second; in either case, except in the step hash of the first version |
-| if a step finds several | the one that ends last counts | the first counts, but the last in the step hash |
+| letters | A to E | A to E in the first version, A to K in the second |
+| case | only uppercase | upper or lower case (the step hash of the first version: only uppercase) |
+| if a step finds several | the one that ends last counts | the first counts (in the step hash: the last) |
 
 A letter is a word if a space or nothing comes before it, and a full stop, comma, colon, space or nothing after it. It
 may be in round brackets, or between two pairs of asterisks.
