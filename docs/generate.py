@@ -201,27 +201,27 @@ ANSWERS_HEAD = (
     "`unanswerable`](answers.md#answers).\n\n"
     "First, a [chain](answer-formats.md#chains-and-steps) finds the answer in the reply. Then the type parses it. "
     "*Lenient* below means the chain `lenient`, and *Strict* means the other chains, including `standard`, the "
-    "default. If the answer is not a value of the type, such as `seven` for an integer, the verdict is wrong, not "
-    "unparsed.\n\n"
+    "default. An answer that is not a value of the type, such as `seven` for an integer, gets the verdict `wrong`, "
+    "not `unparsed`.\n\n"
     "This page describes rules 2, which every bundle of this version of dia has. [Older "
     "bundles](answers.md#versions) may have rules 1."
 )
 WORDS_HEAD = (
-    "Built-in lists for the type `words` (`from: NAME`), and for expressions: after `lists: {pets: {words: animals}}`, "
-    "`pets` is a list, as in `[pet for pet in pets if length(pet) == 4]`. `dia types animals` prints the words. "
-    "Sentences, names and addresses are made from the lists, too. Because a change to a list changes bundles, it also "
-    "increases the revision."
+    "Built-in lists for the type `words` (`from: NAME`). To use one in expressions, declare it in the spec: `lists: "
+    "{pets: {words: animals}}`. Then `pets` is a list, as in `[pet for pet in pets if length(pet) == 4]`. `dia "
+    "types animals` prints the words. Sentences, names and addresses are made from the lists, too. Because a change "
+    "to a list changes bundles, it also increases the revision."
 )
 OPTIONS_HEAD = (
     "The last column shows which types take an option. The options of elements can be given in `of`, as in `{type: "
     "list, of: {type: text, case: fold}}`, or next to `type`, as in `{type: list, of: text, case: fold}`. If both "
-    "are given, that in `of` counts.\n\n"
+    "are given, `of` wins.\n\n"
     "`tolerance: {places: n}` is half a unit in that decimal place."
 )
 FORMATS_HEAD = (
     "Formats for `format: {kind: ...}`. A format tells the model how to mark its final answer, and finds this "
-    "answer in the reply. In a bundle, the format of a question also has `skip`, the abstention token, and `rules`, "
-    'such as `{"kind": "boxed", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.'
+    "answer in the reply. In a bundle, the format of a question also has `skip` (the abstention token) and `rules`, "
+    'as in `{"kind": "boxed", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.'
 )
 CHAINS_HEAD = (
     "A *chain* is a list of steps, each of which looks for the answer in its own way. The steps are tried in order, "

@@ -39,9 +39,9 @@ class RecordAnswer(AnswerType):
     """Named values; `of` (or `fields`) declares the names and types.
 
     The canonical form is `{x: 1, y: 2}`, in the order of the declaration, or the form given by `written`. Strict
-    accepts the form of `written` and, whether it is given or not, names with values: in any order, with a colon or an
-    equals sign after each name, and optionally with quotes around names and brackets around the whole. So JSON is
-    accepted, too. Lenient also accepts the names in any case, and one field per line without commas.
+    always accepts names with values: in any order, with a colon or an equals sign after each name, and optionally with
+    quotes around names and brackets around the whole. So JSON is accepted. If `written` is given, strict also accepts
+    that form. Lenient also accepts the names in any case, and one field per line without commas.
     """
 
     name = "record"

@@ -5,8 +5,8 @@
 | `only` | all | the group, if the pattern matches exactly once |
 | `last` | standard, lenient | the group of the last match |
 
-`reply` shows models how to write the answer, with `{answer}` in place of the answer. Built-in respondents such as
-`oracle` reply in this form, too.
+The option `reply` is the form of a reply, with `{answer}` in place of the answer. Prompts show it, and built-in
+respondents such as `oracle` reply in this form.
 """
 
 from __future__ import annotations
