@@ -209,14 +209,14 @@ ANSWERS_HEAD = (
 WORDS_HEAD = (
     "Built-in lists for the type `words` (`from: NAME`). To use one in expressions, declare it in the spec: `lists: "
     "{pets: {words: animals}}`. Then `pets` is a list, as in `[pet for pet in pets if length(pet) == 4]`. `dia "
-    "types animals` prints the words. Sentences, names and addresses are made from the lists, too. Because a change "
-    "to a list changes bundles, it also increases the revision."
+    "types animals` prints the words. Sentences, names and addresses are made from the lists, too. A change to a "
+    "list changes bundles, so each list has a revision, which rises with every change."
 )
 OPTIONS_HEAD = (
     "The last column shows which types take an option. The options of elements can be given in `of`, as in `{type: "
     "list, of: {type: text, case: fold}}`, or next to `type`, as in `{type: list, of: text, case: fold}`. If both "
     "are given, `of` wins.\n\n"
-    "`tolerance: {places: n}` is half a unit in that decimal place."
+    "`tolerance: {places: n}` means half a unit in the n-th decimal place."
 )
 FORMATS_HEAD = (
     "Formats for `format: {kind: ...}`. A format tells the model how to mark its final answer, and finds this "

@@ -32,8 +32,8 @@ MOST_SIZE = 1_000
 FROM = option("file", "a .jsonl, .csv or .parquet file in the spec folder", required=True)
 COLUMNS = option(
     "columns",
-    "[name, ...]: read only these columns. {name: type}, for a .csv file: read all columns, the named ones as integer, "
-    "decimal, boolean or text, and the others as text",
+    "[name, ...]: read only these columns. {name: type} (only for .csv): read all columns, these with the given types "
+    "(integer, decimal, boolean or text), and the others as text",
 )
 
 
@@ -107,7 +107,7 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "an expression over `row` that names the item, if the template's key `each` makes every row an item "
+            "for templates whose key `each` makes every row an item: the name of the item, as an expression over `row` "
             "(default the row number, counted from 0)",
         ),
     }

@@ -29,7 +29,7 @@ class ExpressionAnswer(WordAnswer):
     """A mathematical expression in `variables` (by default none), such as `2*sqrt(3)*x + pi`.
 
     Two expressions are equal if they have the same real value wherever both are defined. Equality is proven with a
-    normal form or, if roots of numbers occur, with a bound on how close to zero a non-zero number can be. Inequality is
+    normal form or, if roots of numbers occur, by showing that the difference is too small to be anything but zero. Inequality is
     proven with bounds on both values at one point. If neither can be proven, the comparison is undecided: at compile
     time this is an error, and a reply counts as wrong and is flagged.
 

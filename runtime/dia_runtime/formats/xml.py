@@ -6,7 +6,7 @@
 | `fence` | strict, standard, lenient | the content of the tags, if the reply is one code fence that contains exactly one `<xml>...</xml>` |
 | `last` | standard, lenient | the content of the last `<xml>...</xml>` in the reply |
 | `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
-| `fenced` | compat | the content, with the tags, of the first code fence that is marked `xml` and contains only `<xml>...</xml>` |
+| `fenced` | compat | `<xml>...</xml>`, with the tags, if it is all that a code fence marked `xml` contains |
 | `whole` | compat | the reply |
 
 Tags are case-sensitive. With `reasoning: false`, only lenient takes the step `last`. Compat compares texts, like the

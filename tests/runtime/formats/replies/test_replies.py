@@ -1,4 +1,4 @@
-"""Formats of replies within sessions: what strict reads, what only other chains read, and what nothing reads."""
+"""Formats of replies within sessions: what the default chain reads, what only other chains read, and what nothing reads."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_formats_say_how_to_reply_and_have_no_fault(kind: str) -> None:
     assert (instruction(FORMATS[kind]) == "") == (kind == "text")
 
 
-# kind, reply, what strict reads, what lenient reads
+# kind, reply, what the default chain reads, what lenient reads
 CASES: list[tuple[str, str, Any, Any]] = [
     ("text", " \n", None, None),
     ("lines", "1. one\n\n2) two", ["one", "two"], ["one", "two"]),
