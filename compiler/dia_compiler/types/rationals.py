@@ -114,7 +114,9 @@ class RationalType(ParameterType):
     summary = "a fraction of two integers in lowest terms"
     options = {
         "numerator": option("data", "numerator of the reduced fraction: a number or {min, max}"),
-        "denominator": option("data", "denominator in lowest terms, 1 or more: a number or {min, max}", required=True),
+        "denominator": option(
+            "data", "denominator of the reduced fraction, 1 or more: a number or {min, max}", required=True
+        ),
         "min": option("data", "lowest value"),
         "max": option("data", "highest value"),
     }
