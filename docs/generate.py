@@ -225,10 +225,10 @@ FORMATS_HEAD = (
 )
 CHAINS_HEAD = (
     "A *chain* is a list of steps, each of which looks for the answer in its own way. The steps are tried in order, "
-    "and the first that finds an answer decides. Lenient prefers the first that finds a value of the answer's type. "
-    "Every format has the chains `strict`, `standard` (the default) and `lenient`. Three formats also have "
-    "`compat`, which reads replies like the evaluator of a published study. `dia score --chain` selects the chain. "
-    "`dia audit` shows the step that found each answer.\n\n"
+    "and the first that finds an answer decides. Lenient decides on an answer that is not a value of the answer's "
+    "type only if no step finds one that is. Every format has the chains `strict`, `standard` (the default) and "
+    "`lenient`. Three formats also have `compat`, which reads replies like the evaluator of a published study. `dia "
+    "score --chain` selects the chain. `dia audit` shows the step that found each answer.\n\n"
     "Standard and lenient ignore reasoning in `<think>` blocks. Except in the format `whole`, they also ignore "
     "Markdown around the answer, such as `**131**`.\n\n"
     "This page describes [rules 2](answers.md#versions), which every bundle of this version of dia has. Under rules "
@@ -248,14 +248,17 @@ UNMARKED_HEAD = (
     "| `word` | a reply of one word |"
 )
 LONG_REPLIES = (
-    "Of a reply with more than a million characters, only a part is searched:\n\n"
-    "| format | part |\n"
-    "|---|---|\n"
-    "| `boxed`, `label`, `last_line`, `letter` | the last million characters |\n"
-    "| `regex`, `tagged`, `xml` | the first million characters; strict finds nothing in `tagged` and `xml` |\n"
-    "| `json` | the last 300,000 characters; strict finds nothing |\n\n"
-    "In replies of any length, the step `last` of `json` searches at most the last 300,000 characters, and the "
-    "chain compat of `letter` the first 300,000. The chain compat of `json` searches the first million."
+    "Of a long reply, only a part is searched for the answer:\n\n"
+    "| format | chain or step | characters |\n"
+    "|---|---|---|\n"
+    "| `boxed`, `label`, `last_line` | all | the last million |\n"
+    "| `letter` | strict, standard, lenient | the last million |\n"
+    "| `letter` | compat | the first 300,000 |\n"
+    "| `json` | the step `last` | the last 300,000 |\n"
+    "| `json` | compat | the first million |\n"
+    "| `regex` | all | the first million |\n"
+    "| `tagged`, `xml` | standard, lenient | the first million |\n\n"
+    "In `json`, `tagged` and `xml`, strict finds nothing in a reply of more than a million characters."
 )
 
 

@@ -107,8 +107,8 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "for templates whose key `each` makes every row an item: the name of the item, as an expression over `row` "
-            "(default the row number, counted from 0)",
+            "the name of the item, as an expression over `row`, if the template has `each` (one item per row); default "
+            "the row number, counted from 0",
         ),
     }
 

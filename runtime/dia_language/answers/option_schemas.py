@@ -15,7 +15,7 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
     "length": any_of(
         integer(minimum=1, maximum=100_000),
         EXPRESSION_TEXT,
-        words="The number of elements. A prompt's example answer has as many, but at most 6 (of a set, 3).",
+        words="The number of elements. The example answer in a prompt shows at most 6 of them (3 of a set).",
     ),
     "separator": nonempty("The separator between elements (default a comma)."),
     "round": mapping(

@@ -21,7 +21,7 @@ that finds a letter decides:
 |---|---|---|
 | letters | A to E | A to E in the first version, A to K in the second |
 | case | only uppercase | upper or lower case (the step hash of the first version: only uppercase) |
-| if a step finds several | the one that ends last counts | the first counts (in the step hash: the last) |
+| if a step finds several | the last counts | the first counts (in the step hash: the last) |
 
 A letter is a word if a space or nothing comes before it, and a full stop, comma, colon, space or nothing after it. It
 may be in round brackets, or between two pairs of asterisks.
