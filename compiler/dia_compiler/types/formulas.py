@@ -157,7 +157,7 @@ class FormulaType(ParameterType):
         "depth": option("data", "number of operator levels, from 1 to 8, or {min, max}", required=True),
         "operators": option(
             "data",
-            "the operators to use: some of and, or, not, xor, implies, iff (default and, or, not, xor)",
+            "a list of operators from `and`, `or`, `not`, `xor`, `implies` and `iff` (default the first four)",
             values=OPERATORS,
             is_list=True,
         ),

@@ -117,7 +117,7 @@ def host_names(options: Mapping[str, Any]) -> HostNames:
 HOST_LISTS = frozenset({"adjectives", "animals", "things", "top_level_domains"})
 SUFFIX = option(
     "data",
-    "what follows the drawn labels: a suffix (com), a list of suffixes ([co.uk, org]), or any, a random top-level "
+    "what follows the drawn labels: a suffix (com), a list of suffixes ([co.uk, org]), or `any` for a random top-level "
     f"domain (default {', '.join(RESERVED)})",
 )
 LABELS = option("data", "number of drawn labels before the suffix, 1 to 4, or {min, max} (default 1)")

@@ -32,8 +32,8 @@ MOST_SIZE = 1_000
 FROM = option("file", "a .jsonl, .csv or .parquet file in the spec folder", required=True)
 COLUMNS = option(
     "columns",
-    "[name, ...]: read only these columns. {name: type} (only for .csv): read all columns, these with the given types "
-    "(integer, decimal, boolean or text), and the others as text",
+    "either [name, ...]: read only these columns; or, for .csv, {name: type}: read all columns, these with the given "
+    "types (integer, decimal, boolean or text), the others as text",
 )
 
 
@@ -107,8 +107,8 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "the name of the item, as an expression over `row`, if the template has `each` (one item per row); default "
-            "the row number, counted from 0",
+            "with `each` (one item per row): the name of the item, as an expression over `row` (default the row number, "
+            "counted from 0)",
         ),
     }
 

@@ -68,8 +68,8 @@ class IntegerAnswer(RoundedAnswer):
     """An integer.
 
     Strict accepts digits with an optional sign, also in groups of three with the separator that `round` declares under
-    `thousands`. Under rules 2, it also accepts a Unicode minus sign (U+2212), white space after the sign, an exponent
-    if the number is whole (`1.5e3`, `1.5 × 10^3`), and a declared unit. Lenient also accepts a trailing `.0`, and
+    `thousands`. It also accepts a Unicode minus sign (U+2212), white space after the sign, an exponent if the number is
+    whole (`1.5e3`, `1.5 × 10^3`), and a declared unit. Lenient also accepts a trailing `.0`, and
     groups of three digits separated by commas, spaces, underscores or apostrophes.
     """
 

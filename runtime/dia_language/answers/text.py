@@ -55,14 +55,14 @@ class TextAnswer(WordAnswer):
 
     An element of a list can be in quotes: they are removed, and whitespace inside them counts.
 
-    - unicode: fold compares after NFKC normalisation, so that full-width forms, ligatures and similar variants are
-      equal. (A text with more than 100 consecutive combining characters is compared as it is.)
-    - case: fold compares without case (Unicode case folding).
-    - punctuation: ignore removes all characters in the Unicode categories P (not symbols such as + or $).
-    - whitespace: fold replaces each whitespace character by a space; collapse replaces each run of them by one space;
-      ignore removes them all.
+    These options apply in this order, to both the reply and the correct answer:
 
-    They apply in this order, to both the reply and the correct answer.
+    - `unicode: fold` compares after NFKC normalisation, so that full-width forms, ligatures and similar variants are
+      equal. (A text with more than 100 consecutive combining characters is compared as it is.)
+    - `case: fold` compares without case (Unicode case folding).
+    - `punctuation: ignore` removes all characters in the Unicode categories P (not symbols such as + or $).
+    - `whitespace: fold` makes each whitespace character a space, `whitespace: collapse` makes each run of whitespace one
+      space, and `whitespace: ignore` removes all whitespace.
     """
 
     name = "text"

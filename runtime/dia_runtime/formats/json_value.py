@@ -4,7 +4,7 @@
 |---|---|---|
 | `alone` | strict, standard, lenient | the value of the key, if the reply is exactly one JSON object |
 | `fence` | strict, standard, lenient | the value of the key, if the reply is one code fence that contains exactly one JSON object |
-| `last` | standard, lenient | the value in the last JSON object in the reply that has the key; case is ignored |
+| `last` | standard, lenient | the value in the last JSON object in the reply that has the key, in upper or lower case |
 | `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
 
 The chain compat searches these parts of the reply for the value, like the published evaluator of the Self-Execution
@@ -17,7 +17,7 @@ Benchmark:
 | `any` | each `{...}` without braces inside, until one has the key |
 | `pair` | the text in quotes after `"key":` |
 
-A number keeps its digits. A list or an object is read as JSON. `NaN`, objects with duplicate keys, and values with more
+Numbers are taken as written: `1.50` stays `1.50`. A list or an object is read as JSON. `NaN`, objects with duplicate keys, and values with more
 than 100 levels are not accepted.
 """  # noqa: E501 - a table
 

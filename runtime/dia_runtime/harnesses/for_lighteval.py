@@ -1,4 +1,4 @@
-"""Old path of `dia_runtime.integrations.lighteval.task`, kept for code that imports it."""
+"""The path from which exported tasks import `dia_runtime.integrations.lighteval.task`."""
 
 import sys
 
