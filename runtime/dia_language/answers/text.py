@@ -61,8 +61,8 @@ class TextAnswer(WordAnswer):
       equal. (A text with more than 100 consecutive combining characters is compared as it is.)
     - `case: fold` compares without case (Unicode case folding).
     - `punctuation: ignore` removes all characters in the Unicode categories P (not symbols such as + or $).
-    - `whitespace: fold` makes each whitespace character a space, `whitespace: collapse` makes each run of whitespace one
-      space, and `whitespace: ignore` removes all whitespace.
+    - `whitespace: fold` makes each whitespace character a space, `whitespace: collapse` makes each run of whitespace
+      one space, and `whitespace: ignore` removes all whitespace.
     """
 
     name = "text"
