@@ -32,8 +32,8 @@ MOST_SIZE = 1_000
 FROM = option("file", "a .jsonl, .csv or .parquet file in the spec folder", required=True)
 COLUMNS = option(
     "columns",
-    "either [name, ...]: read only these columns; or, for .csv, {name: type}: read all columns, these with the given "
-    "types (integer, decimal, boolean or text), the others as text",
+    "[name, ...] reads only these columns. In a .csv file, all values are text; {name: type, ...} reads all columns, "
+    "and gives these a type: integer, decimal, boolean or text",
 )
 
 

@@ -140,8 +140,8 @@ class PolynomialAnswer(WordAnswer):
     """A polynomial in `variable` (by default x) or in several `variables`, with rational coefficients.
 
     The canonical form is `3*x^2 - 1/2*x + 1`, highest powers first. Strict and lenient accept any formula of numbers,
-    variables, + - * / brackets and integer powers (^ or **) that is a polynomial when expanded. Lenient also accepts
-    products without an operator (2x), typographic operators and LaTeX.
+    variables, the operators + - * /, brackets and integer powers (^ or **) that expands to a polynomial. Lenient also
+    accepts products without an operator (2x), typographic operators and LaTeX.
     """
 
     name = "polynomial"

@@ -53,7 +53,7 @@ class WordAnswer(AnswerType):
 class TextAnswer(WordAnswer):
     """Text, compared exactly unless an option says otherwise. Outer whitespace never counts.
 
-    An element of a list can be in quotes: they are removed, and whitespace inside them counts.
+    Quotes around an element of a list are removed; whitespace inside them counts, even at the ends.
 
     These options apply in this order, to both the reply and the correct answer:
 

@@ -1,8 +1,8 @@
-r"""How the evaluate-idk study extracted letters from replies, in the two versions that it published.
+r"""The evaluate-idk study published two versions of its rules for finding letters in replies. With letters from A to E, the
+chain compat follows the first version; with others, it follows the second, published on 2025-12-17.
 
-If all options have letters from A to E, replies are read as in the first version; otherwise, as in the second (from
-2025-12-17). Closed `<think>...</think>` blocks are removed first. Then these steps are tried in order, and the first
-that finds a letter decides:
+Closed `<think>...</think>` blocks are removed first. Then these steps are tried in order, and the first that finds a
+letter decides:
 
 | step | the letter B is found in |
 |---|---|
