@@ -59,10 +59,10 @@ class _TreeBuilder:
 class ArithmeticAnswer(WordAnswer):
     """An arithmetic expression of integers and `operators` (default + - * /).
 
-    Give the correct answer (`value`) as a text, or as the tree that the function `arithmetic` returns. A reply is parsed
-    into such a tree, and two expressions are equal if their trees are the same. Use `accept_if` to accept more, for
-    example `evaluate(reply, {}) == target`. Strict accepts numbers, the operators + - * / and brackets. Lenient also accepts
-    typographic operators such as ×, products without an operator, and a result after an equals sign.
+    Give the correct answer (`value`) as a text, or as the tree that the function `arithmetic` returns. A reply is
+    parsed into such a tree, and two expressions are equal if their trees are the same. Use `accept_if` to accept more,
+    for example `evaluate(reply, {}) == target`. Strict accepts numbers, the operators + - * / and brackets. Lenient
+    also accepts typographic operators such as ×, products without an operator, and a result after an equals sign.
     """
 
     name = "arithmetic"
