@@ -32,8 +32,8 @@ MOST_SIZE = 1_000
 FROM = option("file", "a .jsonl, .csv or .parquet file in the spec folder", required=True)
 COLUMNS = option(
     "columns",
-    "[name, ...] reads only these columns. In a .csv file, all values are text; {name: type, ...} reads all columns, "
-    "and gives these a type: integer, decimal, boolean or text",
+    "[name, ...]: read only these columns. {name: type, ...}, only for .csv: read all columns, and convert the named "
+    "ones from text to integer, decimal or boolean",
 )
 
 

@@ -4,7 +4,7 @@
 |---|---|---|
 | `alone` | strict, standard, lenient | the value of the key, if the reply is exactly one JSON object |
 | `fence` | strict, standard, lenient | the value of the key, if the reply is one code fence that contains exactly one JSON object |
-| `last` | standard, lenient | the value in the last JSON object in the reply that has the key, in upper or lower case |
+| `last` | standard, lenient | the value of the key (in any case), in the last JSON object in the reply that has it |
 | `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
 
 The chain compat searches these parts of the reply for the value, like the published evaluator of the Self-Execution
@@ -15,7 +15,7 @@ Benchmark:
 | `fence` | the first code fence marked `json` |
 | `braces` | everything from the first `{` to the last `}` |
 | `any` | each `{...}` without braces inside, until one has the key |
-| `pair` | the text in quotes after `"key":` |
+| `pair` | the text in quotes after the key and a colon, as in `"answer": "42"` |
 
 Numbers are taken as written: `1.50` stays `1.50`. A list or an object is read as JSON. `NaN`, objects with duplicate keys, and values with more
 than 100 levels are not accepted.
