@@ -107,8 +107,8 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "with `each` (one item per row): the name of the item, as an expression over `row` (default the row "
-            "number, counted from 0)",
+            "an expression over `row` that names the items, if the template makes one per row with its key `each` "
+            "(default the row number, counted from 0)",
         ),
     }
 

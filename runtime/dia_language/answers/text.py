@@ -53,7 +53,7 @@ class WordAnswer(AnswerType):
 class TextAnswer(WordAnswer):
     """Text, compared exactly unless an option says otherwise. Outer whitespace never counts.
 
-    Exception: if an element of a list is in quotes, such as `" a "`, they are removed, but outer whitespace counts.
+    Exception: quotes around an element of a list are removed, and whitespace inside them counts, as in `" a "`.
 
     These options apply in this order, to both the reply and the correct answer:
 
