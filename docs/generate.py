@@ -203,8 +203,8 @@ ANSWERS_HEAD = (
     "*Lenient* below means the chain `lenient`, and *Strict* means the other chains, including `standard`, the "
     "default. An answer that is not a value of the type, such as `seven` for an integer, gets the verdict `wrong`, "
     "not `unparsed`.\n\n"
-    "This page describes rules 2, which every bundle of this version of dia has. [Older "
-    "bundles](answers.md#versions) may have rules 1."
+    "This page describes version 2 of the rules for reading replies, *rules 2*, which every bundle of this version "
+    "of dia has. [Older bundles](answers.md#versions) may have rules 1."
 )
 WORDS_HEAD = (
     "Built-in lists for the type `words` (`from: NAME`). To use one in expressions, declare it in the spec: `lists: "
@@ -231,9 +231,9 @@ CHAINS_HEAD = (
     "published study. `dia score --chain` selects the chain. `dia audit` shows the step that found each answer.\n\n"
     "Standard and lenient ignore reasoning in `<think>` blocks. Except in the format `whole`, they also ignore "
     "Markdown around the answer, such as `**131**`.\n\n"
-    "This page describes [rules 2](answers.md#versions), which every bundle of this version of dia has. Under rules "
-    "1, standard is the same as strict, and lenient ignores neither reasoning nor Markdown, and finds no answers "
-    "without their mark."
+    "This page describes version 2 of the [rules for reading replies](answers.md#versions), *rules 2*, which every "
+    "bundle of this version of dia has. Under rules 1, standard is the same as strict, and lenient ignores neither "
+    "reasoning nor Markdown, and finds no answers without their mark."
 )
 UNMARKED_TITLE = "Answers without their mark"
 UNMARKED_ANCHOR = "answers-without-their-mark"

@@ -107,7 +107,7 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "an expression over `row` that names the items, if the template makes one per row with its key `each` "
+            "only for `each` in a template, which makes an item of each row: an expression over `row` that names the item "
             "(default the row number, counted from 0)",
         ),
     }

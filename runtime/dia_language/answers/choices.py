@@ -18,7 +18,7 @@ BEHIND = re.compile(r"\s*[).:\]-]+\s*")
 
 
 class ChoiceAnswer(WordAnswer):
-    """One of the labels in `of`: a list of labels, or a mapping from labels to the full texts of the options.
+    """One of the labels in `of`, which is a list of labels, or maps each label to the full text of its option.
 
     Strict accepts the label exactly as written, but the formats `label` and `letter` have rules of their own for upper
     and lower case. Lenient also accepts the label in any case, after `Answer:`, in quotes, brackets or asterisks, or

@@ -1,5 +1,5 @@
-r"""The evaluate-idk study published two versions of its rules for finding letters in replies. If no letter is beyond E, the
-chain compat follows the first version, otherwise the second, which was published on 2025-12-17.
+r"""The evaluate-idk study published two versions of its rules for finding letters in replies. If no option has a letter
+beyond E, the chain compat follows the first version, otherwise the second, which was published on 2025-12-17.
 
 Closed `<think>...</think>` blocks are removed first. Then these steps are tried in order, and the first that finds a
 letter decides:
