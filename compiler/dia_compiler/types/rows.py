@@ -107,8 +107,8 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "only for `each` in a template, which makes an item of each row: an expression over `row` that names the "
-            "item (default the row number, counted from 0)",
+            "an expression over `row` that names the item of the row (default the row number, counted from 0); only "
+            "used if the template has `each`",
         ),
     }
 
