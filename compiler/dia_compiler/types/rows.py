@@ -107,8 +107,8 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "an expression over `row` that names the item of the row (default the row number, counted from 0); only "
-            "used if the template has `each`",
+            "in templates with `each`, the name of each item: an expression over `row` (default the row number, counted "
+            "from 0)",
         ),
     }
 

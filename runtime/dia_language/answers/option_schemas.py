@@ -32,9 +32,9 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
             "zeros": one_of(ROUND["zeros"], "Whether to keep or strip trailing zeros."),
             "thousands": one_of(ROUND["thousands"], "The separator between groups of three digits."),
         },
-        "How to round the correct answer; replies are compared with the result. `ties: down` truncates "
-        "all values, not only ties. `thousands` separates groups of three digits; replies may leave the separators out. In a "
-        "prompt, `{{ rounding_rule }}` states the rule.",
+        "How to round the correct answer; replies are compared with the result. `ties: down` truncates all values, not "
+        "only ties. `thousands` separates groups of three digits; replies may leave the separators out. In a prompt, "
+        "`{{ rounding_rule }}` states the rule.",
         required=["places", "ties"],
     ),
     "tolerance": mapping(
