@@ -107,7 +107,7 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "in templates with `each`, the name of each item: an expression over `row` (default the row number, counted "
+            "only with `each`: an expression over `row` that gives each item its name (default the row number, counted "
             "from 0)",
         ),
     }

@@ -53,7 +53,7 @@ class WordAnswer(AnswerType):
 class TextAnswer(WordAnswer):
     """Text, compared exactly unless an option says otherwise. Outer whitespace never counts.
 
-    Exception: quotes around an element of a list are removed, and whitespace inside them counts, as in `" a "`.
+    Exception: in a quoted element of a list, such as `" a "`, it counts; the quotes do not.
 
     These options apply in this order, to both the reply and the correct answer:
 
