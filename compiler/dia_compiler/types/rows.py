@@ -107,8 +107,8 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "only with `each`: an expression over `row` that gives each item its name (default the row number, counted "
-            "from 0)",
+            "the names of the items, if each row becomes an item: an expression over `row` (default the row number, "
+            "counted from 0)",
         ),
     }
 
