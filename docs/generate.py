@@ -209,8 +209,8 @@ ANSWERS_HEAD = (
 WORDS_HEAD = (
     "Built-in lists for the type `words` (`from: NAME`). To use one in expressions, declare it in the spec: `lists: "
     "{pets: {words: animals}}`. Then `pets` is a list, as in `[pet for pet in pets if length(pet) == 4]`. `dia "
-    "types animals` prints the words. Sentences, names and addresses are made from the lists, too. A change to a "
-    "list changes bundles, so each list has a revision, which rises with every change."
+    "types animals` prints the words. Sentences, names and addresses are made from the lists, too. Each list has a "
+    "revision, which rises with every change."
 )
 OPTIONS_HEAD = (
     "The last column shows which types take an option. The options of elements can be given in `of`, as in `{type: "

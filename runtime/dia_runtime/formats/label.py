@@ -3,7 +3,7 @@
 | step | chains | what is found |
 |---|---|---|
 | `line` | all | the last line that is not empty, if it is exactly a label or the abstention token |
-| `bare` | standard, lenient | the label on this line, in upper or lower case, if nothing else is on the line except `Answer:` before it, and quotes, asterisks, brackets and full stops around it |
+| `bare` | standard, lenient | the label on this line, in upper or lower case; `Answer:` may come before it, and quotes, asterisks, brackets or full stops around it, but nothing else |
 | `single` | lenient | the only label that occurs in the reply as a word |
 """  # noqa: E501 - a table
 
