@@ -107,8 +107,8 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "an expression over `row` that names the item, if each row becomes one (default the row number, counted "
-            "from 0)",
+            "if each row becomes an item: an expression over `row` for the item's name (default the row number, "
+            "counted from 0)",
         ),
     }
 
