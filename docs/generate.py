@@ -225,10 +225,10 @@ FORMATS_HEAD = (
 )
 CHAINS_HEAD = (
     "A *chain* is a list of steps, each of which looks for the answer in its own way. The steps are tried in order, "
-    "and the first that finds an answer decides. Lenient differs: the first that finds a value of the answer's type "
-    "decides; if none does, the first that finds anything. Every format has the chains `strict`, `standard` (the "
-    "default) and `lenient`. Three formats also have `compat`, which reads replies like the evaluator of a "
-    "published study. `dia score --chain` selects the chain. `dia audit` shows the step that found each answer.\n\n"
+    "and the first that finds an answer decides. Every format has the chains `strict`, `standard` (the default) and "
+    "`lenient`. Three formats also have `compat`, which reads replies like the evaluator of a published study. In "
+    "`lenient`, the first step that finds a value of the answer's type decides, or else the first that finds "
+    "anything. `dia score --chain` selects the chain. `dia audit` shows the step that found each answer.\n\n"
     "Standard and lenient ignore reasoning in `<think>` blocks. Except in the format `whole`, they also ignore "
     "Markdown around the answer, such as `**131**`.\n\n"
     "This page describes version 2 of the [rules for reading replies](answers.md#versions), *rules 2*, which every "

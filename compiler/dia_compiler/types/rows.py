@@ -107,8 +107,7 @@ class RowType(ParameterType):
         "columns": COLUMNS,
         "id": option(
             "row",
-            "if each row becomes an item: an expression over `row` for the item's name (default the row number, "
-            "counted from 0)",
+            "a name for each row: an expression over `row` (default the row number, counted from 0)",
         ),
     }
 
