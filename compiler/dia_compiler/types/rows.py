@@ -32,8 +32,8 @@ MOST_SIZE = 1_000
 FROM = option("file", "a .jsonl, .csv or .parquet file in the spec folder", required=True)
 COLUMNS = option(
     "columns",
-    "[name, ...]: read only these columns. {name: type, ...}, only for .csv: read all columns, and convert the named "
-    "ones from text to integer, decimal or boolean",
+    "a list of the columns to read (default all); or, for .csv, a mapping such as {price: decimal}: all columns are "
+    "read, and the named ones are integer, decimal or boolean instead of text",
 )
 
 
@@ -276,7 +276,7 @@ class RowsType(ParameterType):
             "row",
             "an expression over `row` that identifies a row: two rows of the file with the same value are an error",
         ),
-        "size": option("data", "number of rows; optional with `group`: the default is all rows of the group"),
+        "size": option("data", "number of rows; required without `group`, where the default is all rows of the group"),
         "stratify": option("data", "a column: the rows are spread as evenly as possible over its values"),
         "group": option("data", "a column: all drawn rows have the same value in it"),
     }
