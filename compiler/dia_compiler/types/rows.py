@@ -276,7 +276,7 @@ class RowsType(ParameterType):
             "row",
             "an expression over `row` that identifies a row: two rows of the file with the same value are an error",
         ),
-        "size": option("data", "number of rows; required without `group`, where the default is all rows of the group"),
+        "size": option("data", "number of rows; required, except with `group` (then default all rows of the group)"),
         "stratify": option("data", "a column: the rows are spread as evenly as possible over its values"),
         "group": option("data", "a column: all drawn rows have the same value in it"),
     }
