@@ -193,7 +193,7 @@ PARAMETERS_HEAD = (
     "have pages of their own. `dia types NAME` shows an entry in the terminal.\n\n"
     "Every type also takes `where`: a condition, or a list of conditions, that the value must meet. In a condition, "
     "`it` stands for the value. The parameter's name works, too, except in nested types. A type's *revision* rises "
-    "when a new version of it draws other values."
+    "when the same seed gives other values."
 )
 ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written, and how a reply is parsed "
@@ -224,12 +224,14 @@ FORMATS_HEAD = (
     'as in `{"kind": "boxed", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.'
 )
 CHAINS_HEAD = (
-    "A *chain* is a list of steps, each of which looks for the answer in its own way. The steps are tried in order, "
-    "and the first that finds an answer decides. Every format has the chains `strict`, `standard` (the default) and "
-    "`lenient`. Three formats also have `compat`, which reads replies like the evaluator of a published study. In "
-    "`lenient`, the first step that finds a value of the expected type, such as a number, decides. If none does, "
-    "the first step that finds anything decides. `dia score --chain` selects the chain. `dia audit` shows the step "
-    "that found each answer.\n\n"
+    "A *chain* is a list of steps, each of which looks for the answer in its own way. Every format has the chains "
+    "`strict`, `standard` (the default) and `lenient`. Three formats also have `compat`, which reads replies like "
+    "the evaluator of a published study.\n\n"
+    "The steps are tried in order:\n\n"
+    "- In `strict`, `standard` and `compat`, the first step that finds anything decides.\n"
+    "- In `lenient`, the first step that finds a value of the expected type, such as a number, decides. If none "
+    "does, the first that finds anything.\n\n"
+    "`dia score --chain` selects the chain. `dia audit` shows the step that found each answer.\n\n"
     "Standard and lenient ignore reasoning in `<think>` blocks. Except in the format `whole`, they also ignore "
     "Markdown around the answer, such as `**131**`.\n\n"
     "This page describes version 2 of the [rules for reading replies](answers.md#versions), *rules 2*, which every "
