@@ -193,7 +193,7 @@ PARAMETERS_HEAD = (
     "have pages of their own. `dia types NAME` shows an entry in the terminal.\n\n"
     "Every type also takes `where`: a condition, or a list of conditions, that the value must meet. In a condition, "
     "`it` stands for the value. The parameter's name works, too, except in nested types. A type's *revision* rises "
-    "when the same seed gives other values."
+    "when a new version of dia draws other values."
 )
 ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written, and how a reply is parsed "
