@@ -192,8 +192,8 @@ PARAMETERS_HEAD = (
     "Types for `params` and their options. [Answer types](answer-types.md) and [answer formats](answer-formats.md) "
     "have pages of their own. `dia types NAME` shows an entry in the terminal.\n\n"
     "Every type also takes `where`: a condition, or a list of conditions, that the value must meet. In a condition, "
-    "`it` stands for the value. The parameter's name works, too, except in nested types. A type's *revision* rises "
-    "when a new version of dia draws other values."
+    "`it` stands for the value. The parameter's name works, too, except in nested types. Each type has a "
+    "*revision*: a new revision draws different values from the same spec."
 )
 ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written, and how a reply is parsed "
