@@ -79,7 +79,7 @@ class Addresses(Enumerable):
 class IpAddressType(ParameterType):
     summary = "an IP address, version 4 or 6"
     options = {
-        "version": option("data", "4 or 6 (default 4, or the network's)", values=(4, 6), default=4),
+        "version": option("data", "4 or 6 (default: that of `network`, otherwise 4)", values=(4, 6), default=4),
         "kind": option(
             "data", "public, private, documentation or any (default any)", values=tuple(KINDS), default="any"
         ),

@@ -342,7 +342,7 @@ def _compared(result: Score) -> Iterator[Grid]:
         unit = "" if FIGURES[name].unit is not Unit.SHARE else ", in percentage points"
         title = (
             f"Differences in {FIGURES[name].label_at(result['k'])} on the same questions{unit}: first minus second, "
-            "and in how many resamples their order holds"
+            "and in how many resamples the same model leads"
         )
         note = AMBIGUOUS if any(map(_is_ambiguous, entries)) else ""
         yield Grid(title, (*names, *map(Column, headings)), tuple(rows), note)
