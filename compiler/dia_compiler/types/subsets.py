@@ -130,8 +130,8 @@ class SubsetType(ParameterType):
         "size": option("data", "number of items, or {min, max}", required=True),
         "apart": option(
             "data",
-            "the field in which all drawn items must differ; for a catalog, the word `group` or a face (a named part of "
-            "each entry)",
+            "the field in which all drawn items must differ; for a catalog: `group`, or the name of a face (a named "
+            "part of each entry)",
         ),
     }
 

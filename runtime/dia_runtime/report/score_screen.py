@@ -341,8 +341,8 @@ def _compared(result: Score) -> Iterator[Grid]:
         rows = [(*map(Cell, entry["models"]), *_pair_cells(entry)) for entry in entries]
         unit = "" if FIGURES[name].unit is not Unit.SHARE else ", in percentage points"
         title = (
-            f"Differences in {FIGURES[name].label_at(result['k'])} on the same questions{unit}: first minus second, "
-            "and in how many resamples the same model leads"
+            f"Differences in {FIGURES[name].label_at(result['k'])} on the same questions{unit}: first minus second. "
+            "Order holds: share of resamples with the same leader"
         )
         note = AMBIGUOUS if any(map(_is_ambiguous, entries)) else ""
         yield Grid(title, (*names, *map(Column, headings)), tuple(rows), note)
