@@ -29,7 +29,8 @@ from dia_language.answers import ANSWER_TYPES
 from dia_language.answers.option_schemas import OPTION_SCHEMAS
 from dia_language.error_codes import CODES, GROUPS
 from dia_language.functions import FUNCTIONS, Function, library
-from dia_runtime.formats import FORMATS, Format
+from dia_runtime.formats import FORMATS, Format, json_value, letter_compat, unmarked
+from dia_runtime.formats.base import CHARACTERS
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.pictures import pictures
 from dia_runtime.respondents.attachments import CAPABILITIES, CUSTOM, INTERFACES, OFFICE, TEXT_TYPES, Interface
@@ -225,7 +226,7 @@ FORMATS_HEAD = (
 )
 CHAINS_HEAD = (
     "A *chain* is a list of steps, each of which looks for the answer in its own way. Every format has the chains "
-    "`strict`, `standard` (the default) and `lenient`. Three formats also have `compat`, which reads replies like "
+    "`strict`, `standard` (the default) and `lenient`. Some formats also have `compat`, which reads replies like "
     "the evaluator of a published study.\n\n"
     "The steps are tried in order:\n\n"
     "- In `strict`, `standard` and `compat`, the first step that finds anything decides.\n"
@@ -252,16 +253,18 @@ UNMARKED_HEAD = (
 )
 LONG_REPLIES = (
     "Of a long reply, only a part is searched for the answer:\n\n"
-    "| format | chain or step | characters |\n"
+    "| format | chain or step | part |\n"
     "|---|---|---|\n"
-    "| `boxed`, `label`, `last_line` | all | the last million |\n"
-    "| `letter` | strict, standard, lenient | the last million |\n"
-    "| `letter` | compat | the first 300,000 |\n"
-    "| `json` | the step `last` | the last 300,000 |\n"
-    "| `json` | compat | the first million |\n"
-    "| `regex` | all | the first million |\n"
-    "| `tagged`, `xml` | standard, lenient | the first million |\n\n"
-    "In `json`, `tagged` and `xml`, strict finds nothing in a reply of more than a million characters."
+    f"| `boxed`, `label`, `last_line` | all | the last {CHARACTERS:,} characters |\n"
+    f"| `letter` | strict, standard, lenient | the last {CHARACTERS:,} characters |\n"
+    f"| `letter` | compat | the first {letter_compat.CHARACTERS:,} characters |\n"
+    f"| `json` | the step `last` | the last {json_value.SEARCHED:,} characters |\n"
+    f"| `json` | compat | the first {CHARACTERS:,} characters |\n"
+    f"| `regex` | all | the first {CHARACTERS:,} characters |\n"
+    f"| `tagged`, `xml` | the steps `last` and `fenced` | the first {CHARACTERS:,} characters |\n"
+    "| `boxed`, `json`, `last_line`, `tagged`, `xml` | the steps `said`, `sentence` and `equation` | the last "
+    f"{unmarked.MOST} lines |\n\n"
+    f"In `json`, `tagged` and `xml`, strict finds nothing in a reply of more than {CHARACTERS:,} characters."
 )
 
 

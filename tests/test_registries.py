@@ -206,7 +206,7 @@ def schema_names(key: str) -> set[str]:
     return names
 
 
-FROM_FILES = {"entry", "row", "rows"}  # their examples need a catalog or a data file, which the language page has
+FROM_FILES = {"entry", "row", "rows"}  # their examples need a catalog or a data file, which the page on parameters has
 
 
 def missing_from_parameter_type(name: str, kind: Any) -> list[str]:
@@ -226,7 +226,7 @@ def missing_from_parameter_type(name: str, kind: Any) -> list[str]:
         lacking.append(f"{GENERATE}: schemas/template.schema.json lacks it")
     if not re.search(rf"type: {name}\b|[\"']{name}[\"']", sources("tests/compiler", "*.py")):
         lacking.append("test what it draws, its bounds and its errors in tests/compiler/types/")
-    if name not in {"row", "rows"} and f"type: {name}" not in sources("tests/fuzzing/corpus/spec", "*"):
+    if not re.search(rf"\btype: {name}\b", sources("tests/fuzzing/corpus/spec", "*")):
         lacking.append("use it in a spec in tests/fuzzing/corpus/spec")
     return lacking
 
@@ -432,14 +432,19 @@ def missing_from_options(options: Mapping[str, FormatOption]) -> list[str]:
     ]
 
 
-def described_steps(form: Format) -> set[str]:
-    """The steps of chains that the tables in the docstrings of a format's module, and of its `compat` chain, describe."""
-    module = type(form).__module__
-    docstrings = [
-        inspect.getdoc(sys.modules[name]) or "" for name in (module, f"{module}_compat") if name in sys.modules
-    ]
-    cells = re.findall(r"^\| (.*?) \| ", "\n".join(docstrings), re.MULTILINE)
-    return {step for cell in cells for step in re.findall(r"[\w-]+", cell)}
+def described_chains(form: Format) -> dict[str, list[str]]:
+    """The steps of each chain, in order, as the tables in the docstrings of a format's module and its compat describe.
+
+    A row has the steps, the chains and what is found. Tables of the chain `compat` alone have no column for chains.
+    """
+    module, chains = type(form).__module__, {name: [] for name in {*form.chains, "standard"}}  # type: dict[str, list[str]]
+    modules = [sys.modules[name] for name in (module, f"{module}_compat") if name in sys.modules]
+    for row in re.findall(r"^\| (`.*) \|$", "\n".join(inspect.getdoc(one) or "" for one in modules), re.MULTILINE):
+        steps, *middle, _ = row.split(" | ")
+        names = list(chains) if middle == ["all"] else middle[0].split(", ") if middle else ["compat"]
+        for name in names:
+            chains.setdefault(name, []).extend(re.findall(r"`([\w-]+)`", steps))
+    return chains
 
 
 def missing_from_format(name: str, form: Format) -> list[str]:
@@ -455,17 +460,19 @@ def missing_from_format(name: str, form: Format) -> list[str]:
         lacking.append(f"let its example be one: {'; '.join(form.faults(record))}")
     if not {"strict", "lenient"} <= form.chains.keys():
         lacking.append("give it the chains `strict` and `lenient`")
-    lacking += [
-        f"describe the step `{step}` in the table of the module's docstring: `| {step} | its chains | what it finds |`"
-        for step in sorted({step for steps in form.chains.values() for step, _ in steps} - described_steps(form))
-    ]
+    described = described_chains(form)
+    for chain in sorted({*form.chains, "standard"}):
+        steps = [step for step, _ in form.chains.get(chain, form.chains.get("strict", ()))]
+        if steps != described[chain]:
+            row = "`| step | chains | what is found |`"
+            lacking.append(f"describe the chain {chain} in rows {row} of the module's docstring: {', '.join(steps)}")
     if not re.search(rf"[\"']kind[\"']: [\"']{name}[\"']", content(TESTS / "runtime" / "formats")):
         lacking.append("test replies with what each chain finds in them in tests/runtime/formats/test_formats.py")
-    if not any(f"kind: {name}" in form for _, form, _ in TEMPLATES.values()):
+    if not any(re.search(rf"\bkind: {name}\b", form) for _, form, _ in TEMPLATES.values()):
         lacking.append("use it for a template in TEMPLATES of tests/helpers/answer_samples.py")
     if f'"kind": "{name}"' not in content(TESTS / "fuzzing" / "replies.py"):
         lacking.append("add a record to FORMATS of tests/fuzzing/replies.py")
-    if f"kind: {name}" not in sources("docs/examples/tour", "*.yaml"):
+    if not re.search(rf"\bkind: {name}\b", sources("docs/examples/tour", "*.yaml")):
         lacking.append("use it, with each option, in a template of docs/examples/tour")
     table = content(REFERENCE / "answers.md").partition("## Formats\n")[2].partition("\n## ")[0]
     if not re.search(rf"^\| `{name}` \|", table, re.MULTILINE):
@@ -495,7 +502,7 @@ def test_what_an_answer_format_lacks_is_named() -> None:
             raise NotImplementedError  # never called: the registry refuses the class first
 
     assert [message.partition(" ")[0] for message in missing_from_format("unfinished", Unfinished())] == [
-        "describe", "let", "give", "give", "describe", "test", "use", "add", "use", "add", "run", "run",
+        "describe", "let", "give", "give", "describe", "describe", "test", "use", "add", "use", "add", "run", "run",
     ]  # fmt: skip
 
 

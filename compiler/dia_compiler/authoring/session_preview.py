@@ -179,7 +179,7 @@ OVER = {
     "all": ", over all questions",
     "answered": ", over questions in which every reply that grading needs was given, readable or not",
     "valid": ", over questions in which it can be computed",
-    "decided": ", over questions in which it can be computed",  # an older name of valid
+    "decided": ", over questions with the verdict correct or wrong",
 }
 
 

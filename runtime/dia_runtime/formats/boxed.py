@@ -7,7 +7,7 @@ r"""The answer in \boxed{}, as mathematics models write it.
 | `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
 
 Braces inside a box must match. Dollar signs and wrappers such as `\text{...}` are removed from the answer: by lenient
-in every step, by standard only in `last`.
+in `only` and `last`, by standard only in `last`.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ Benchmark:
 | `any` | each `{...}` without braces inside, until one has the key |
 | `pair` | the text in quotes after the key and a colon, as in `"answer": "42"` |
 
-Numbers are taken as written: `1.50` stays `1.50`. If the value is a list or an object, its JSON text is the answer. `NaN`, objects with duplicate keys, and values with more
-than 100 levels are not accepted.
+Numbers are taken as written: `1.50` stays `1.50`. If the value is a list or an object, its JSON text is the answer.
+`NaN`, objects with duplicate keys, and values with more than 100 levels are not accepted.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

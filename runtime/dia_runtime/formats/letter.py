@@ -10,8 +10,8 @@ r"""The letter of an option, as in multiple choice.
 | `text` | lenient | the letter of the only option whose text is the reply or its last line |
 | `single` | lenient | the letter in brackets, in asterisks or before a full stop, if the last line has exactly one such letter and no text of another option |
 
-These chains, even strict, remove closed `<think>...</think>` blocks first, and accept letters in upper and lower case.
-The chain compat has steps of its own: see letter_compat.py.
+These chains, even strict, remove closed `<think>...</think>` blocks first. They accept letters in upper and lower case
+(the step `single` only in uppercase). The chain compat has steps of its own: see letter_compat.py.
 
 `Answer: B or A` and `Answer: A, B and C` name no answer. Under rules 1, the latter is read as A.
 

@@ -6,22 +6,22 @@ letter decides:
 
 | step | the letter B is found in |
 |---|---|
-| final-is-hope | `final answer is B. I hope` |
-| final-is | `final answer ... is B`, where `...` is up to 100 characters of the same line |
-| answer-colon | `answer: ... B`, where `...` is up to 50 characters of the same line, and B is a word |
-| answer-near | `answer ... B`, in the same way |
-| text-start | `B` as a word at the start of the reply |
-| line-start | `B` as a word at the start of a line |
-| hash | `###B###` |
-| boxed | `\boxed{B}`; if there is none, `\boxed{\text{B}}`, then `\boxed{\mathrm{B}}`, then `boxed(B)`, then `boxed{B}` |
-| answer-letter | `answer B`, `answer: B` or `answer-B` |
-| option-tail | `option B` in the last 200 characters of the reply; if there is none, `choice B` |
+| `final-is-hope` | `final answer is B. I hope` |
+| `final-is` | `final answer ... is B`, where `...` is up to 100 characters of the same line |
+| `answer-colon` | `answer: ... B`, where `...` is up to 50 characters of the same line, and B is a word |
+| `answer-near` | `answer ... B`, in the same way |
+| `text-start` | `B` as a word at the start of the reply |
+| `line-start` | `B` as a word at the start of a line |
+| `hash` | `###B###` |
+| `boxed` | `\boxed{B}`; if there is none, `\boxed{\text{B}}`, then `\boxed{\mathrm{B}}`, then `boxed(B)`, then `boxed{B}` |
+| `answer-letter` | `answer B`, `answer: B` or `answer-B` |
+| `option-tail` | `option B` in the last 200 characters of the reply; if there is none, `choice B` |
 
-| | steps up to line-start | steps from hash on |
+| | steps up to `line-start` | steps from `hash` on |
 |---|---|---|
 | letters | A to E | A to E in the first version, A to K in the second |
-| case | only uppercase | upper or lower case (the step hash of the first version: only uppercase) |
-| if a step finds several | the last counts | the first counts (in the step hash: the last) |
+| case | only uppercase | upper or lower case (the step `hash` of the first version: only uppercase) |
+| if a step finds several | the last counts | the first counts (in the step `hash`: the last) |
 
 A letter is a word if a space or nothing comes before it, and a full stop, comma, colon, space or nothing after it. It
 may be in round brackets, or between two pairs of asterisks.

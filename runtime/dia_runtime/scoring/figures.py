@@ -1,7 +1,8 @@
 """The registry of figures, the numbers that are computed for a model.
 
-To add a figure, add an entry to `FIGURES`; docs/contributing explains how. JSON, tables, the report and its glossary,
-plots, the schema of `dia score --json`, the reference, intervals and comparisons are derived from these entries.
+To add a figure, add an entry to `FIGURES`; docs/contributing/add-a-figure.md explains how. JSON, tables, the report and
+its glossary, plots, the schema of `dia score --json`, the reference, intervals and comparisons are derived from these
+entries.
 """
 
 from __future__ import annotations
