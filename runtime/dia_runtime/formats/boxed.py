@@ -6,8 +6,8 @@ r"""The answer in \boxed{}, as mathematics models write it.
 | `last` | standard, lenient | the content of the last `\boxed{...}`, `\fbox{...}` or `boxed{...}` |
 | `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
 
-Braces inside a box must match. Dollar signs and wrappers such as `\text{...}` are removed from the answer: by lenient
-in `only` and `last`, by standard only in `last`.
+Braces inside a box must match. In the step `last`, standard and lenient remove dollar signs and wrappers such as
+`\text{...}` from the answer. In the step `only`, lenient alone does.
 """
 
 from __future__ import annotations
