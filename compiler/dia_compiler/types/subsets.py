@@ -130,8 +130,8 @@ class SubsetType(ParameterType):
         "size": option("data", "number of items, or {min, max}", required=True),
         "apart": option(
             "data",
-            "the field in which all drawn items must differ; for a catalog: `group`, or the name of a face (a named "
-            "part of each entry)",
+            "a field whose value differs in all drawn items; in a catalog, `group` or a face, which is a named part of "
+            "each entry",
         ),
     }
 

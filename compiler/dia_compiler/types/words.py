@@ -78,7 +78,7 @@ def words_option(options: Mapping[str, Any]) -> Sequence[str]:
 
 
 class WordsType(ParameterType):
-    summary = "one text of words, separated by single spaces; for separate words, use the type `list` with `of: {type: words}`"
+    summary = "one text of words, separated by single spaces; for separate words, use a `list` of `words`"
     word_lists = frozenset(WORD_LISTS)  # narrowed to what `from` names, where it names one
     options = {
         "from": option(

@@ -6,8 +6,8 @@
 | `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
 
 In the step `last`, lenient removes `Answer:`, `Final answer:` or `The answer is` from the start of the line, and skips
-a line that only closes a code fence. A full stop at the end of a text stays: `The answer is: red.` gives `red.`, which
-equals `red` only with `punctuation: ignore` in the spec.
+a line that only closes a code fence. If the answer is a text, its full stop stays: `The answer is: red.` gives `red.`,
+which equals `red` only with `punctuation: ignore` in the spec.
 """
 
 from __future__ import annotations
