@@ -130,8 +130,7 @@ class SubsetType(ParameterType):
         "size": option("data", "number of items, or {min, max}", required=True),
         "apart": option(
             "data",
-            "a field whose value differs in all drawn items; in a catalog, `group` or a face, which is a named part of "
-            "each entry",
+            "what must differ in all drawn items: the name of a field, or, in a catalog, `group` or the name of a face",
         ),
     }
 

@@ -24,7 +24,7 @@ letter decides:
 | if a step finds several | the last counts | the first counts (in the step `hash`: the last) |
 
 A letter is a word if a space or nothing comes before it, and a full stop, comma, colon, space or nothing after it. It
-may be in round brackets, or between two pairs of asterisks.
+may be written `(B)` or `**B**`.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -7,7 +7,8 @@
 | `last` | standard, lenient | the content of the last `<answer>...</answer>` in the reply |
 | `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
 
-Tags are case-sensitive. With `reasoning: false`, only lenient takes the step `last`.
+Tags are case-sensitive. If text outside the tags is forbidden (`reasoning: false`), only lenient takes the
+step `last`.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -9,8 +9,9 @@
 | `fenced` | compat | `<xml>...</xml>`, with the tags, if it is all that a code fence marked `xml` contains |
 | `whole` | compat | the reply |
 
-Tags are case-sensitive. With `reasoning: false`, only lenient takes the step `last`. Compat compares texts, like the
-published evaluator of the DIA benchmark: what is found must equal `<xml>correct answer</xml>` in every character.
+Tags are case-sensitive. If text outside the tags is forbidden (`reasoning: false`), only lenient takes the step `last`.
+Compat compares texts, like the published evaluator of the DIA benchmark: what is found must equal
+`<xml>correct answer</xml>` in every character.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
