@@ -130,7 +130,7 @@ class SubsetType(ParameterType):
         "size": option("data", "number of items, or {min, max}", required=True),
         "apart": option(
             "data",
-            "what must differ in all drawn items: the name of a field, or, in a catalog, `group` or the name of a face",
+            "a field (in a catalog: `group` or a face) in which no two drawn items have the same value",
         ),
     }
 

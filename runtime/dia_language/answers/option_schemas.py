@@ -15,7 +15,7 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
     "length": any_of(
         integer(minimum=1, maximum=100_000),
         EXPRESSION_TEXT,
-        words="The number of elements; also that of the example answer in a prompt, if it is at most 6 (for a set, 3).",
+        words="The number of elements.",
     ),
     "separator": nonempty("The separator between elements (default a comma)."),
     "round": mapping(

@@ -53,8 +53,8 @@ class WordAnswer(AnswerType):
 class TextAnswer(WordAnswer):
     """Text, compared exactly unless an option says otherwise.
 
-    Outer whitespace never counts, except inside the quotes of a list element, such as `" a "`. The quotes themselves
-    are dropped.
+    Leading and trailing whitespace never counts. Only in a quoted element of a list, such as `" a "`, it does; the
+    quotes are dropped.
 
     These options apply in this order, to both the reply and the correct answer:
 

@@ -79,8 +79,8 @@ STRICT = (("alone", alone), ("fence", fence))
 STANDARD_STEPS = (*STRICT, ("last", last_if_allowed))
 REASONING = FormatOption(
     "flag",
-    "Whether the reply may contain text outside the tags (default true). If false, the prompt forbids it, and the "
-    "chain standard does not accept it. The chain strict never does, lenient always does.",
+    "Whether the reply may contain text outside the tags (default true). If false, the prompt forbids it, and "
+    "standard rejects it. Strict always rejects it, lenient always accepts it.",
     default=True,
     example=None,
 )
