@@ -53,8 +53,8 @@ class WordAnswer(AnswerType):
 class TextAnswer(WordAnswer):
     """Text, compared exactly unless an option says otherwise.
 
-    Leading and trailing whitespace never counts. Only in a quoted element of a list, such as `" a "`, it does; the
-    quotes are dropped.
+    Leading and trailing whitespace is ignored, except inside the quotes of a quoted list element, such as `" a "`. The
+    quotes themselves are dropped.
 
     These options apply in this order, to both the reply and the correct answer:
 

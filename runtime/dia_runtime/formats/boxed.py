@@ -6,8 +6,8 @@ r"""The answer in \boxed{}, as mathematics models write it.
 | `last` | standard, lenient | the content of the last `\boxed{...}`, `\fbox{...}` or `boxed{...}` |
 | `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
 
-Braces inside a box must match. In the step `last`, standard and lenient remove dollar signs and wrappers such as
-`\text{...}` from the answer. In the step `only`, lenient alone does.
+Braces inside a box must match. From a marked answer, lenient removes dollar signs and wrappers such as `\text{...}`.
+Standard does so in the step `last`, but not in `only`.
 """
 
 from __future__ import annotations
