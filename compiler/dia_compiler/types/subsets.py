@@ -130,8 +130,8 @@ class SubsetType(ParameterType):
         "size": option("data", "number of items, or {min, max}", required=True),
         "apart": option(
             "data",
-            "a field in which no two drawn items have the same value; in a catalog, this is `group` or the name of a face "
-            "(a named part of each entry)",
+            "the field that must differ between drawn items; for a catalog, write `group` or the name of a face (a "
+            "named part of each entry)",
         ),
     }
 

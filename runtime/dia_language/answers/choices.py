@@ -21,9 +21,9 @@ class ChoiceAnswer(WordAnswer):
     """One of the labels in `of`, which is a list of labels, or maps each label to the full text of its option.
 
     Strict accepts the label exactly as written. (The answer formats named `label` and `letter` treat upper and lower
-    case in their own way.) Lenient also accepts the label in upper or lower case, after `Answer:`, in quotes, brackets or
-    asterisks, or with a full stop; and the full text of the option, alone or after the label. A reply that could be two
-    different labels is wrong.
+    case in their own way.) Lenient also accepts the label in upper or lower case, after `Answer:`, in quotes, brackets
+    or asterisks, or with a full stop; and the full text of the option, alone or after the label. A reply that could be
+    two different labels is wrong.
     """
 
     name = "choice"

@@ -176,8 +176,8 @@ class RealAnswer(RoundedAnswer):
 
     Signs, exponents, units and groups of digits are parsed like those of integers, but the number need not be whole.
 
-    With a tolerance, the correct answer need not have finitely many decimals: a rational number is stored exactly, and
-    a symbolic number as a decimal whose error is at most 10**-30 of the tolerance.
+    With a tolerance, the correct answer may have infinitely many decimals: a rational number is stored exactly, and a
+    symbolic number as a decimal with an error of at most 10**-30 times the tolerance.
     """
 
     name = "real"
