@@ -130,8 +130,8 @@ class SubsetType(ParameterType):
         "size": option("data", "number of items, or {min, max}", required=True),
         "apart": option(
             "data",
-            "the field that must differ between drawn items; for a catalog, write `group` or the name of a face (a "
-            "named part of each entry)",
+            "the field in which drawn items must differ; in a catalog, the word `group` (the entry's group) or the name "
+            "of a face (a named part of the entry)",
         ),
     }
 

@@ -31,7 +31,7 @@ class ExpressionAnswer(WordAnswer):
     Two expressions are equal if they have the same real value wherever both are defined. Equality is proven with a
     normal form or, if roots of numbers occur, by showing that the difference is too small to be anything but zero.
     Inequality is proven with bounds on both values at one point. If neither can be proven, the comparison is undecided.
-    This is an error at compile time; a reply counts as wrong and is flagged.
+    At compile time, this is an error; in scoring, the reply is wrong and flagged.
 
     An expression consists of numbers, variables, pi, e, + - * / ^ ** and brackets; sqrt, cbrt, exp, log (natural, or
     with the base as second argument), ln, log2, log10, abs, sin, cos, tan, cot, sec, csc, asin, acos, atan (also arcsin
