@@ -130,8 +130,8 @@ class SubsetType(ParameterType):
         "size": option("data", "number of items, or {min, max}", required=True),
         "apart": option(
             "data",
-            "the field in which drawn items must differ; in a catalog, the word `group` (the entry's group) or the name "
-            "of a face (a named part of the entry)",
+            "the field in which drawn items must differ; if they are catalog entries: `group`, or the name of a face (a "
+            "named part of an entry)",
         ),
     }
 
