@@ -130,8 +130,7 @@ class SubsetType(ParameterType):
         "size": option("data", "number of items, or {min, max}", required=True),
         "apart": option(
             "data",
-            "the field in which drawn items must differ; if they are catalog entries: `group`, or the name of a face (a "
-            "named part of an entry)",
+            "the field in which all drawn items must differ, or the `group` or a face of a catalog",
         ),
     }
 
