@@ -130,7 +130,7 @@ class SubsetType(ParameterType):
         "size": option("data", "number of items, or {min, max}", required=True),
         "apart": option(
             "data",
-            "the field in which all drawn items must differ, or the `group` or a face of a catalog",
+            "the field in which all drawn items must differ; for catalogs, see docs/reference/parameters.md",
         ),
     }
 
