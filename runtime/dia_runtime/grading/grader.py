@@ -168,9 +168,10 @@ class Grader:
         return Verdict.WRONG, flags, part
 
     def _is_readable(self, answer_text: str) -> bool:
-        """Return whether the text is the skip token or a value of the type."""
+        """Return whether the text is the skip token or a value of the type, also without the Markdown around it."""
         text = answer_text.strip()
-        return (text == self.skip and bool(self.skip)) or self._value(text) is not None
+        forms = {text, without_markup(text)} if self.ignores_markup else {text}
+        return any((form == self.skip and bool(self.skip)) or self._value(form) is not None for form in forms)
 
     @cached_property
     def _tolerant(self) -> Grader | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import timeit
 from fractions import Fraction
@@ -136,6 +137,10 @@ SECOND: list[tuple[str | None, str, str, str]] = [
     ("<xml>\u221242</xml>", WRONG, WRONG, WRONG),
     ("<xml>4 2</xml>", WRONG, WRONG, WRONG),
     ("The answer is 42", UNPARSED, UNPARSED, CORRECT),
+    ("The answer is 5.\n<xml>**42**</xml>", CORRECT, UNPARSED, CORRECT),
+    ("The answer is 42.\n<xml>`5`</xml>", WRONG, UNPARSED, WRONG),
+    ("The answer is 42.\n<xml>**I-DO-NOT-KNOW**</xml>", SKIPPED, UNPARSED + "!", SKIPPED),
+    ("The answer is 42.\n<xml>**no idea**</xml>", WRONG, UNPARSED, CORRECT),
     ("", UNPARSED, UNPARSED, UNPARSED),
     (None, ERROR, ERROR, ERROR),
 ]
@@ -152,6 +157,25 @@ def test_the_second_rules_read_the_last_answer_outside_of_reasoning(row: tuple[s
         assert ("lost_to_format" in found.flags) == lost and ("skip_malformed" in found.flags) == verdict.endswith("!")
     assert grade(FORTY_TWO, reply, format) == grade(FORTY_TWO, reply, format, "standard")
     assert grade(FORTY_TWO, reply, FORMAT) == grade(FORTY_TWO, reply, FORMAT, "strict"), "the first rules"
+
+
+BEFORE = ("", "The answer is 5.\n", "40 + 2 = 42\n", "<think>5</think>", "So:\n\n")
+MARKUP = ("{}", "**{}**", "`{}`", "${}$", "__{}__", "**`{}`**")
+AFTER = ("", "\nThe answer is 5.", " 40 + 1 = 41")
+
+
+@pytest.mark.parametrize("kind", ["xml", "tagged", "boxed", "json", "last_line"])
+def test_what_standard_finds_correct_or_skipped_is_so_for_lenient(kind: str) -> None:
+    format, settled = {"kind": kind, "skip": FORMAT["skip"], "rules": 2}, 0
+    for before, markup, text, after in itertools.product(
+        BEFORE, MARKUP, ("42", "5", FORMAT["skip"], "4.2e1", "no idea"), AFTER
+    ):
+        reply = before + FORMATS[kind].wrap(markup.format(text), format) + after
+        verdict = grade(FORTY_TWO, reply, format).verdict
+        if verdict in (CORRECT, SKIPPED):
+            settled += 1
+            assert grade(FORTY_TWO, reply, format, "lenient").verdict is verdict, reply
+    assert settled >= 60
 
 
 def test_a_prompt_that_forbids_text_around_the_tags_is_read_so() -> None:
