@@ -7,7 +7,7 @@ r"""The answer in \boxed{}, as mathematics models write it.
 | `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
 
 Braces inside a box must match. From a marked answer, lenient removes dollar signs and wrappers such as `\text{...}`.
-Standard removes such wrappers in the step `last`, but not in `only`.
+Standard removes only the wrappers, and only in the step `last`.
 """
 
 from __future__ import annotations
