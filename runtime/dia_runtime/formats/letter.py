@@ -8,7 +8,7 @@ r"""The letter of an option, as in multiple choice.
 | `option` | standard, lenient | the letter, if the reply is only the letter and the text of its option, as in `B. Rome` |
 | `line` | lenient | the letter, if the last line is only the letter, with or without the text of its option |
 | `text` | lenient | the letter of the only option whose text is the reply or its last line |
-| `single` | lenient | the letter in round brackets, between `**` or before a full stop, if the last line has exactly one such letter and no text of another option |
+| `single` | lenient | the letter, written as `(B)`, `**B**` or `B.`, if the last line has exactly one such letter and no text of another option |
 
 These chains, even strict, remove closed `<think>...</think>` blocks first. They accept letters in upper and lower case
 (the step `single` only in uppercase). The chain compat has steps of its own: see letter_compat.py.
