@@ -236,8 +236,10 @@ CHAINS_HEAD = (
     "Standard and lenient ignore reasoning in `<think>` blocks. Except in the format `whole`, they also ignore "
     "Markdown around the answer, such as `**131**`.\n\n"
     "This page describes version 2 of the [rules for reading replies](answers.md#versions), *rules 2*, which every "
-    "bundle made by this version of dia uses. Under rules 1, standard is the same as strict. Lenient finds only "
-    "marked answers. Reasoning and Markdown are mostly not ignored."
+    "bundle made by this version of dia uses. Under rules 1:\n\n"
+    "- Standard is the same as strict.\n"
+    "- Lenient finds only marked answers.\n"
+    "- Reasoning and Markdown are mostly not ignored."
 )
 UNMARKED_TITLE = "Answers without their mark"
 UNMARKED_ANCHOR = "answers-without-their-mark"
