@@ -13,6 +13,7 @@ import pytest
 import yaml
 from helpers.places import ROOT
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -69,3 +70,16 @@ def test_all_that_an_extra_installs_is_locked() -> None:
     assert len(needed) > 40
     assert {name for name, _ in needed} - locked - {"dia-spec"} == set()
     assert {"build", "twine", "uv", "atheris"} <= locked
+
+
+def test_the_locked_versions_run_on_the_lowest_python() -> None:
+    """As far as they are installed here: the first release of a Python may be what a distribution still ships."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lowest = project["requires-python"].removeprefix(">=") + ".0"
+    asked = {}
+    for name, version in (line.split("==") for line in (ROOT / "constraints.txt").read_text("utf-8").split()):
+        with suppress(metadata.PackageNotFoundError):
+            if metadata.version(name) == version:
+                asked[name] = SpecifierSet(metadata.metadata(name).get("Requires-Python", ""))
+    assert len(asked) > 40
+    assert [name for name, pythons in asked.items() if lowest not in pythons] == []
