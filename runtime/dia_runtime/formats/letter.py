@@ -13,7 +13,7 @@ r"""The letter of an option, as in multiple choice.
 These chains, even strict, remove closed `<think>...</think>` blocks first. They accept letters in upper and lower case
 (the step `single` only in uppercase). The chain compat has steps of its own: see letter_compat.py.
 
-In these chains, `Answer: B or A` and `Answer: A, B and C` name no answer. Under rules 1, the latter is read as A.
+Except in compat, `Answer: B or A` and `Answer: A, B and C` name no answer. Under rules 1, the latter is read as A.
 
 In a bundle, the format of a question has either the letters with the texts of the options, or only the letters:
 
