@@ -55,7 +55,8 @@ class Judged(NamedTuple):
     """A question, the mark and flags of its reply, which named mistakes the reply is and is not, and partial credit.
 
     `extracted` is the text that was read as the answer, and `step` the step of the chain that found it; `reply` is the
-    whole reply, and `truth` the canonical text of the correct answer. A skip would have had the points `skip_points`.
+    whole reply, and `truth` the canonical text of the correct answer. An abstention would have had the points
+    `abstention_points`.
     `unanswerable` says whether only an abstention is correct; it is None for templates without unanswerable questions.
     """
 
@@ -68,7 +69,7 @@ class Judged(NamedTuple):
     step: str | None
     reply: StoredReply
     truth: str
-    skip_points: Exact
+    abstention_points: Exact
     sessions: Judgement | None = None
     record: Truth | None = None
     unanswerable: bool | None = None
@@ -160,9 +161,9 @@ class Judge:
         verdict = judgement.outcome.verdict if judgement else Verdict.WRONG if reply.error is None else Verdict.ERROR
         verdict = self._counted(verdict)
         flags, share = (judgement.outcome.flags, judgement.outcome.share) if judgement else (frozenset(), None)
-        mark, skip_points = prepared.marks[verdict], prepared.marks[Verdict.SKIPPED].low
+        mark, skipped = prepared.marks[verdict], prepared.marks[Verdict.SKIPPED].low
         return Judged(
-            question, mark, flags, NO_MISTAKES, share, None, None, reply, "", skip_points, judgement, prepared.truth
+            question, mark, flags, NO_MISTAKES, share, None, None, reply, "", skipped, judgement, prepared.truth
         )
 
     def _judge(self, question: StoredQuestion, reply: StoredReply, prepared: _Prepared) -> Judged:
@@ -178,7 +179,7 @@ class Judge:
             grade.step,
             reply,
             prepared.text,
-            prepared.marks[Verdict.SKIPPED].low,
+            prepared.marks[Verdict.CORRECT if prepared.grader.is_unanswerable else Verdict.SKIPPED].low,
             unanswerable=prepared.grader.is_unanswerable if "unanswerable" in prepared.grader.comparison else None,
         )
 

@@ -30,7 +30,7 @@ from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.ledger import Ledger
 from dia_runtime.scoring.statistics.mistakes import MistakeTally
 from dia_runtime.scoring.statistics.resample import Intervals
-from dia_runtime.scoring.statistics.selective import Levels, Signal, agreed, levels_of, selective
+from dia_runtime.scoring.statistics.selective import Row, Signal, agreed, levels_of, selective
 from dia_runtime.scoring.statistics.variants import variant_effects
 from dia_runtime.store.error_causes import CauseCounter
 
@@ -201,7 +201,7 @@ class Accumulator:
 
     def _add_for_selective(self, item: str, entry: Judged) -> None:
         """Add the data for selective prediction: points with perfect abstention, and agreement between attempts."""
-        points = entry.mark.low if entry.mark.verdict is Verdict.CORRECT else entry.skip_points
+        points = entry.mark.low if entry.mark.verdict is Verdict.CORRECT else entry.abstention_points
         self.best[item] = self.best.get(item, 0) + points
         if self.options.over == "attempts" and entry.mark.verdict in (Verdict.CORRECT, Verdict.WRONG):
             text = reading(entry)
@@ -260,15 +260,12 @@ class Accumulator:
 
     def _selective(self, whole: Cell, figures: Block) -> Selective:
         signal: Signal = "agreement" if self.options.over == "attempts" else "answered"
-        items: list[tuple[Tally, Levels, Exact]] = []
+        items: list[Row] = []
+        unanswerable = whole.subsets.get(True, {})
         for item, tally in whole.table.items():
             levels = agreed(tally, self.readings.get(item, {})) if signal == "agreement" else levels_of(tally)
-            items.append((tally, levels, self.best[item]))
-        questions, unanswerable = (
-            sum(tally.k for tally in table.values()) for table in (whole.table, whole.subsets.get(True, {}))
-        )
-        share = Fraction(unanswerable, questions) if questions else Fraction(0)
-        return selective(equal_rows(items), signal, figures, self.options.intervals, share)
+            items.append(Row(tally, levels, self.best[item], unanswerable.get(item, NOTHING)))
+        return selective(equal_rows(items), signal, figures, self.options.intervals)
 
     def _groups(self, at: int, label: str) -> dict[str, Block]:
         """Return the blocks of questions by value of a label."""

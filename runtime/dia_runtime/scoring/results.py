@@ -107,7 +107,7 @@ class Selective(TypedDict):
     aurc_best: Annotated[Estimate, "The same if every correct reply were more confident than every wrong one."]
     excess: Annotated[Estimate, "aurc minus aurc_best."]
     rs_best: Annotated[
-        Estimate, "RS@k with perfect abstention, that is with a skip instead of every reply that is not correct."
+        Estimate, "RS@k with perfect abstention, that is with an abstention instead of every reply that is not correct."
     ]
     rs_lost: Annotated[Estimate, "rs_best minus rs."]
     idk_best: Annotated[Estimate, "idk_score with perfect abstention."]

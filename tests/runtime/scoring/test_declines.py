@@ -113,6 +113,14 @@ def test_declines_are_counted_apart_for_unanswerable_questions_and_their_twins(
     assert model["by_template"]["plum"]["correct_decline"]["value"] == 0.5
     assert not {"correct_decline", "false_decline"} & set(model["by_template"]["plain"])
     assert model["mistakes"]["plum"]["guessed"] == 1.0
+    perfect = {name: numbers | sides[True].get(name, set()) for name, numbers in declined.items()}  # no answer is wrong
+    dia_runtime.run(bundle, [Scripted(perfect, answers)], Path("perfect.run"))
+    capsys.readouterr()
+    assert run(["score", "perfect.run", "--json"]) == 0
+    (best,) = json.loads(capsys.readouterr().out)["models"]
+    assert best["counts"]["wrong"] == 0 and best["counts"]["correct"] == model["counts"]["correct"] + 3
+    for name, figure in (("rs_best", "rs"), ("idk_best", "idk_score")):
+        assert model["selective"][name]["value"] == best[figure]["value"] > model[figure]["value"]
     dia_runtime.run(bundle, ["abstain"], Path("abstain.run"))
     capsys.readouterr()
     assert run(["score", "abstain.run", "--json"]) == 0

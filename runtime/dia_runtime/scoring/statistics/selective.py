@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy
 from dia_runtime.grading.verdicts import Exact
-from dia_runtime.scoring.metrics import Aggregate, Part, PointRange, Range, Tally
+from dia_runtime.scoring.metrics import NOTHING, Aggregate, Part, PointRange, Range, Tally
 from dia_runtime.scoring.results import Block, CurvePoint, Estimate, Penalty, Selective, figure_of, unknown
 from dia_runtime.scoring.statistics.estimates import estimate, estimates
 from dia_runtime.scoring.statistics.resample import Intervals, Numbers
@@ -24,7 +24,6 @@ from dia_runtime.scoring.statistics.sample import Quantity, sample_of
 
 Levels = tuple[tuple[Fraction, int, int], ...]  # confidence, questions answered with it, and how many of these wrongly
 PENALTIES = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(9))
-NONE = Fraction(0)
 STEPS = 20  # confidences with a larger denominator are rounded to this many steps
 GAMMA = 0.5772156649015329
 TABLE = 64  # harmonic numbers up to this are summed; larger ones are approximated to 1e-14
@@ -58,20 +57,26 @@ def agreed(tally: Tally, readings: Mapping[str, int]) -> Levels:
     )
 
 
-Items = Mapping[tuple[Tally, Levels, Exact], int]
+class Row(NamedTuple):
+    """The data of an item.
+
+    `best` are its points with perfect abstention; `unanswerable` counts only its questions for which abstaining is
+    correct.
+    """
+
+    tally: Tally
+    levels: Levels
+    best: Exact
+    unanswerable: Tally = NOTHING
+
+
+Items = Mapping[Row, int]  # row -> how many items have it
 Signal = Literal["answered", "agreement"]
 
 
-def selective(
-    items: Items, signal: Signal, block: Block, intervals: Intervals, unanswerable: Fraction = NONE
-) -> Selective:
-    """Return coverage, risk and the effect of perfect abstention.
-
-    `items` has the number of items with each combination of tally, levels, and points if everything incorrect had been
-    skipped; `block` has the figures of the same items; `unanswerable` is the share of their questions for which
-    abstaining is correct.
-    """
-    is_open = any(tally.error for tally, _, _ in items)
+def selective(items: Items, signal: Signal, block: Block, intervals: Intervals) -> Selective:
+    """Return coverage, risk and the effect of perfect abstention; `block` has the figures of the same items."""
+    is_open = any(row.tally.error for row in items)
     aurc, aurc_best, excess = _areas({} if is_open else items, intervals)
     best = _best(items, intervals)
     accuracy = figure_of(block, "accuracy_answered")
@@ -87,16 +92,16 @@ def selective(
         "rs_lost": unknown() if is_open else best["rs_lost"],
         "idk_best": best["idk_best"],
         "idk_lost": best["idk_lost"],
-        "penalties": [_at_penalty(items, penalty, unanswerable, intervals) for penalty in PENALTIES],
+        "penalties": [_at_penalty(items, penalty, intervals) for penalty in PENALTIES],
     }
 
 
 def curve(items: Items) -> list[CurvePoint]:
     """Return the points of the risk-coverage curve, from the highest confidence to all answers."""
-    questions = sum(tally.k * times for (tally, _, _), times in items.items())
+    questions = sum(row.tally.k * times for row, times in items.items())
     answers, misses = Counter[Fraction](), Counter[Fraction]()
-    for (_, levels, _), times in items.items():
-        for level, answered, wrong in levels:
+    for row, times in items.items():
+        for level, answered, wrong in row.levels:
             answers[_step(level)] += times * answered
             misses[_step(level)] += times * wrong
     points: list[CurvePoint] = []
@@ -112,7 +117,7 @@ def _step(level: Fraction) -> Fraction:
 
 
 def _steps(items: Items) -> list[Fraction]:
-    return sorted({_step(level) for _, levels, _ in items for level, _, _ in levels}, reverse=True)
+    return sorted({_step(level) for row in items for level, _, _ in row.levels}, reverse=True)
 
 
 def _areas(items: Items, intervals: Intervals) -> list[Estimate]:
@@ -121,14 +126,14 @@ def _areas(items: Items, intervals: Intervals) -> list[Estimate]:
     quantities: tuple[Quantity, ...] = (area, best_area, _excess)
     if not steps:
         return [unknown() for _ in quantities]
-    rows: Counter[tuple[Exact, ...]] = Counter()
-    for (_, levels, _), times in items.items():
-        row = dict.fromkeys(((step, side) for step in steps for side in ("answered", "wrong")), 0)
-        for level, answered, wrong in levels:
-            row[_step(level), "answered"] += answered
-            row[_step(level), "wrong"] += wrong
-        rows[tuple(row.values())] += times
-    sample = sample_of(rows.items())
+    columns: Counter[tuple[Exact, ...]] = Counter()
+    for row, times in items.items():
+        counts = dict.fromkeys(((step, side) for step in steps for side in ("answered", "wrong")), 0)
+        for level, answered, wrong in row.levels:
+            counts[_step(level), "answered"] += answered
+            counts[_step(level), "wrong"] += wrong
+        columns[tuple(counts.values())] += times
+    sample = sample_of(columns.items())
     return [sample.estimate(quantity, intervals) for quantity in quantities]
 
 
@@ -170,35 +175,52 @@ def harmonic(numbers: Numbers) -> Numbers:
 
 
 def _best(items: Items, intervals: Intervals) -> dict[str, Estimate]:
-    """Return the scores with perfect abstention, and the loss without it."""
+    """Return the scores with perfect abstention, and the loss without it.
+
+    Perfect abstention abstains from every question whose answer is not correct. Where abstaining is correct, that gains
+    a correct answer; so there, at most twice as much is lost.
+    """
     parts: dict[str, list[Part]] = {"rs_best": [], "rs_lost": [], "idk_best": [], "idk_lost": []}
-    for (tally, _, best), times in items.items():
-        mean, bad = Fraction(best) / tally.k, tally.wrong + tally.unparsed
+    for (tally, _, best, unanswerable), times in items.items():
+        mean = Fraction(best) / tally.k
         lost = mean - Fraction(tally.low) / tally.k
         parts["rs_best"].append(Part(mean, mean, 1, times))
         parts["rs_lost"].append(Part(lost, lost, 1, times))
-        parts["idk_best"].append(Part(tally.correct, tally.correct + tally.error, tally.k, times))
-        parts["idk_lost"].append(Part(bad, bad + tally.error, tally.k, times))
-    aggregates = {
+        correct = tally.correct - unanswerable.correct + unanswerable.k
+        errors = tally.error - unanswerable.error
+        parts["idk_best"].append(Part(correct, correct + errors, tally.k, times))
+        bad = tally.wrong + tally.unparsed + unanswerable.wrong + unanswerable.unparsed
+        parts["idk_lost"].append(Part(bad, bad + tally.error + unanswerable.error, tally.k, times))
+    points = intervals.points
+    if points is not None and any(row.unanswerable.k for row in items):
+        points = points._replace(skipped_high=max(points.skipped_high, points.high))
+    of_rs = {
         "rs_best": Aggregate(tuple(parts["rs_best"]), True, Range.POINTS_AT_BEST),
         "rs_lost": Aggregate(tuple(parts["rs_lost"]), True, Range.POINTS_LOST),
-        "idk_best": Aggregate(tuple(parts["idk_best"])),
-        "idk_lost": Aggregate(tuple(parts["idk_lost"])),
     }
-    return estimates(aggregates, intervals)
+    most = 2.0 if any(row.unanswerable.k for row in items) else 1.0
+    of_idk = {
+        "idk_best": Aggregate(tuple(parts["idk_best"])),
+        "idk_lost": Aggregate(tuple(parts["idk_lost"]), range=Range.MEAN_POINTS),
+    }
+    return {
+        **estimates(of_rs, replace(intervals, points=points)),
+        **estimates(of_idk, replace(intervals, points=PointRange(0.0, most))),
+    }
 
 
-def _at_penalty(items: Items, penalty: Fraction, unanswerable: Fraction, intervals: Intervals) -> Penalty:
+def _at_penalty(items: Items, penalty: Fraction, intervals: Intervals) -> Penalty:
     """Return the mean of +1, 0 and -penalty, and whether it is higher than the mean of a model that always abstains."""
-    parts = []
-    for (tally, _, _), times in items.items():
+    parts, questions, unanswerable = [], 0, 0
+    for (tally, _, _, abstaining), times in items.items():
+        questions, unanswerable = questions + times * tally.k, unanswerable + times * abstaining.k
         low = tally.correct - penalty * (tally.wrong + tally.unparsed)
         parts.append(Part(low - penalty * tally.error, low + tally.error, tally.k, times))
     points = Aggregate(tuple(parts), range=Range.MEAN_POINTS)
-    has_answers = any(tally.skipped < tally.k for tally, _, _ in items)
+    has_answers = any(row.tally.skipped < row.tally.k for row in items)
     return {
         "penalty": float(penalty),
         "threshold": float(penalty / (1 + penalty)),
         "points": estimate(points, replace(intervals, points=PointRange(-float(penalty), 1.0))),
-        "pays": None if points.value is None or not has_answers else points.value > unanswerable,
+        "pays": None if points.value is None or not has_answers else points.value > Fraction(unanswerable, questions),
     }

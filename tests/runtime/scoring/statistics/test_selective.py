@@ -17,7 +17,7 @@ from dia_runtime.scoring.metrics import PointRange, tally
 from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.mistakes import MistakeTally
 from dia_runtime.scoring.statistics.resample import Intervals
-from dia_runtime.scoring.statistics.selective import agreed, area, best_area, harmonic, levels_of, selective
+from dia_runtime.scoring.statistics.selective import Row, agreed, area, best_area, harmonic, levels_of, selective
 from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,21 +25,29 @@ from hypothesis import strategies as st
 POINTS = {"correct": Fraction(1), "skipped": Fraction(0), "wrong": Fraction(-2)}
 VERDICTS = ("correct", "skipped", "wrong", "unparsed")
 ROWS = st.lists(st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=3), min_size=1, max_size=5)
+# A verdict, and whether its question is unanswerable: there, an abstention is correct, and nothing is skipped.
+MIXED = st.one_of(
+    st.tuples(st.sampled_from(VERDICTS), st.just(False)),
+    st.tuples(st.sampled_from(("correct", "wrong", "unparsed")), st.just(True)),
+)
+MIXED_ROWS = st.lists(st.lists(MIXED, min_size=1, max_size=3), min_size=1, max_size=5)
 PLAIN = Intervals("none")
 
 
-def found_of(
-    rows: Sequence[Sequence[str]], way: Intervals = PLAIN, unanswerable: Fraction = Fraction(0)
-) -> dict[str, Any]:
-    items: Counter[Any] = Counter()
+def found_of(rows: Sequence[Sequence[str]], way: Intervals = PLAIN) -> dict[str, Any]:
+    return found_of_mixed([[(verdict, False) for verdict in row] for row in rows], way)
+
+
+def found_of_mixed(rows: Sequence[Sequence[tuple[str, bool]]], way: Intervals = PLAIN) -> dict[str, Any]:
+    items, table = Counter[Row](), Counter[Any]()
     for row in rows:
-        held = tally(mark(Verdict(verdict), POINTS) for verdict in row)
-        items[held, levels_of(held), Fraction(row.count("correct"))] += 1
-    table = Counter[Any]()
-    for (held, _, _), times in items.items():
-        table[held] += times
+        held = tally(mark(Verdict(verdict), POINTS) for verdict, _ in row)
+        unanswerable = tally(mark(Verdict(verdict), POINTS) for verdict, is_so in row if is_so)
+        best = Fraction(sum(verdict == "correct" or is_so for verdict, is_so in row))
+        items[Row(held, levels_of(held), best, unanswerable)] += 1
+        table[held] += 1
     known = estimates({name: FIGURES[name].aggregate(table) for name in ("coverage", "accuracy_answered")}, way)
-    return selective(items, "answered", known, way, unanswerable)
+    return selective(items, "answered", known, way)
 
 
 def mean_risk(order: Sequence[bool]) -> Fraction:
@@ -112,13 +120,63 @@ def test_perfect_abstention_skips_all_that_is_not_right(rows: list[list[str]]) -
 
 
 @settings(max_examples=examples(30), deadline=None)
-@given(ROWS, st.fractions(0, 1, max_denominator=20))
-def test_answering_pays_if_it_earns_more_than_always_abstaining(rows: list[list[str]], unanswerable: Fraction) -> None:
-    flat = [verdict for row in rows for verdict in row]
-    for entry in found_of(rows, PLAIN, unanswerable)["penalties"]:
+@given(MIXED_ROWS)
+def test_answering_pays_if_it_earns_more_than_always_abstaining(rows: list[list[tuple[str, bool]]]) -> None:
+    flat = [entry for row in rows for entry in row]
+    abstaining = Fraction(sum(is_unanswerable for _, is_unanswerable in flat), len(flat))
+    for entry in found_of_mixed(rows)["penalties"]:
         worth = {"correct": Fraction(1), "skipped": Fraction(0)}
-        points = sum(worth.get(verdict, -Fraction(entry["penalty"])) for verdict in flat) / len(flat)
-        assert entry["pays"] == (None if set(flat) == {"skipped"} else points > unanswerable)
+        points = sum(worth.get(verdict, -Fraction(entry["penalty"])) for verdict, _ in flat) / len(flat)
+        assert entry["pays"] == (None if {verdict for verdict, _ in flat} == {"skipped"} else points > abstaining)
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(MIXED_ROWS)
+def test_perfect_abstention_is_correct_where_a_question_cannot_be_answered(rows: list[list[tuple[str, bool]]]) -> None:
+    """The same figures as those of a model that says "I don't know" to all that it got wrong."""
+    found = found_of_mixed(rows)
+    corrected = [
+        [verdict if verdict == "correct" else "correct" if is_so else "skipped" for verdict, is_so in row]
+        for row in rows
+    ]
+    flat = [verdict for row in corrected for verdict in row]
+    assert found["rs_best"]["value"] == pytest.approx(sum(row.count("correct") / len(row) for row in corrected))
+    assert found["idk_best"]["value"] == pytest.approx(flat.count("correct") / len(flat))
+    assert found["rs_best"]["value"] - found["rs_lost"]["value"] == pytest.approx(score_of_rs(rows))
+    assert found["idk_best"]["value"] - found["idk_lost"]["value"] == pytest.approx(score_of_idk(rows))
+
+
+def score_of_rs(rows: Sequence[Sequence[tuple[str, bool]]]) -> float:
+    return sum(sum({"correct": 1, "skipped": 0}.get(verdict, -2) for verdict, _ in row) / len(row) for row in rows)
+
+
+def score_of_idk(rows: Sequence[Sequence[tuple[str, bool]]]) -> float:
+    flat = [verdict for row in rows for verdict, _ in row]
+    return sum({"correct": 1, "skipped": 0}.get(verdict, -1) for verdict in flat) / len(flat)
+
+
+@pytest.mark.parametrize(("is_unanswerable", "most"), [(False, 1), (True, 2)])
+def test_what_abstaining_would_gain_stays_in_its_range(is_unanswerable: bool, most: int) -> None:
+    """A wrong answer loses 1 against a skip, and 2 against a correct abstention."""
+    points = Intervals(points=PointRange(-2.0, 1.0, 0.0, 0.0))
+    found = found_of_mixed([[("wrong", is_unanswerable)] * 3] * 10, points)
+    assert found["idk_lost"]["value"] == found["idk_lost"]["ci"][1] == most > found["idk_lost"]["ci"][0]
+    assert found["rs_lost"]["value"] == found["rs_lost"]["ci"][1] == 10 * (2 + is_unanswerable)
+
+
+@pytest.mark.parametrize(
+    ("row", "best", "lost"),
+    [
+        ([("error", False), ("correct", False)], [0.5, 1], [0, 0.5]),
+        ([("error", True), ("correct", False)], [1, 1], [0, 1]),
+    ],
+)
+def test_an_error_leaves_open_what_a_reply_would_have_changed(
+    row: list[tuple[str, bool]], best: list[float], lost: list[float]
+) -> None:
+    found = found_of_mixed([row])
+    assert (found["idk_best"]["bounds"] if best[0] < best[1] else [found["idk_best"]["value"]] * 2) == best
+    assert found["idk_lost"]["bounds"] == lost
 
 
 def test_points_without_a_penalty_have_the_interval_of_accuracy_if_nothing_is_skipped() -> None:
