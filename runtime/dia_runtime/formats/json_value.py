@@ -4,7 +4,7 @@
 |---|---|---|
 | `alone` | strict, standard, lenient | the value of the key, if the reply is exactly one JSON object |
 | `fence` | strict, standard, lenient | the value of the key, if the reply is one code fence that contains exactly one JSON object |
-| `last` | standard, lenient | the value in the last outermost JSON object that has the key (in any case) |
+| `last` | standard, lenient | the value in the last outermost JSON object that has the key (ignoring case) |
 | `said`, `sentence`, `equation`, `word` | lenient | an answer without its mark |
 
 The chain compat searches these parts of the reply for the value, like the published evaluator of the Self-Execution

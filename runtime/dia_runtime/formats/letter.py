@@ -2,7 +2,7 @@ r"""The letter of an option, as in multiple choice.
 
 | step | chains | what is found |
 |---|---|---|
-| `alone` | strict, standard, lenient | the letter, if the reply is nothing else: bare, in brackets, bold, or with a full stop |
+| `alone` | strict, standard, lenient | the letter, if the reply is only the letter, such as `B`, `(B)`, `**B**` or `B.` |
 | `mark` | strict, standard, lenient | the letter in the last `\boxed{B}` or `###B###` |
 | `said` | strict, standard, lenient | the letter in the last sentence such as `Answer: B` or `the answer is B` |
 | `option` | standard, lenient | the letter, if the reply is only the letter and the text of its option, as in `B. Rome` |
@@ -10,8 +10,8 @@ r"""The letter of an option, as in multiple choice.
 | `text` | lenient | the letter of the only option whose text is the reply or its last line |
 | `single` | lenient | the letter, written as `(B)`, `**B**` or `B.`, if the last line has exactly one such letter and no text of another option |
 
-These chains, even strict, remove closed `<think>...</think>` blocks first. They accept letters in upper and lower case
-(the step `single` only in uppercase). The chain compat has steps of its own: see letter_compat.py.
+All chains, even strict, remove closed `<think>...</think>` blocks first. The steps above accept letters
+in upper and lower case (`single` only in uppercase). The chain compat has steps of its own: see letter_compat.py.
 
 Except in compat, `Answer: B or A` and `Answer: A, B and C` name no answer. Under rules 1, the latter is read as A.
 
