@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 from dia_language.answers import Mode
 from dia_language.json_schema import Schema, array, boolean, described, integer, nonempty
 
+from dia_runtime.formats.markup import without_markup
 from dia_runtime.formats.reasoning import without_reasoning
 
 FormatRecord: TypeAlias = Mapping[str, Any]
@@ -174,6 +175,13 @@ def ignores_markup(chain: str, format: FormatRecord) -> bool:
     If the whole reply is the answer, its markup is a part of it.
     """
     return ignores_reasoning(chain, format) and format["kind"] != "whole"
+
+
+def readable_texts(extracted: str, chain: str, format: FormatRecord) -> tuple[str, ...]:
+    """Return the texts that a chain reads as a value: the extracted one, and that without the Markdown around it."""
+    text = extracted.strip()
+    inner = without_markup(text) if ignores_markup(chain, format) else text
+    return (text, inner) if inner and inner != text else (text,)
 
 
 def mode_of(chain: str, format: FormatRecord) -> Mode:

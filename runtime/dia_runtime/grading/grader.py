@@ -26,8 +26,7 @@ from dia_language.budgets import reset
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, visible
 from dia_language.numbers.values import Value, decode
 from dia_runtime.formats import FORMATS
-from dia_runtime.formats.base import STANDARD, effective_chain, ignores_markup, mode_of, rules_of
-from dia_runtime.formats.markup import without_markup
+from dia_runtime.formats.base import STANDARD, effective_chain, mode_of, readable_texts, rules_of
 from dia_runtime.grading.verdicts import Verdict
 
 Condition: TypeAlias = Callable[[Value], bool]
@@ -94,7 +93,6 @@ class Grader:
         # Since rules 2, lenient reading goes on to the next step if it cannot read a text.
         self.is_readable = self._is_readable if self.chain == "lenient" and rules_of(format) >= 2 else None
         self.mode = mode_of(self.chain, format)
-        self.ignores_markup = ignores_markup(self.chain, format)
         self.skip: str = format.get("skip") or ""
         self.has_condition, self.has_share = "accept_if" in comparison, "share" in comparison
         self.is_unanswerable = comparison.get("unanswerable") is True
@@ -127,11 +125,10 @@ class Grader:
         elif self.is_verbatim:
             verdict = self._compared(text_of_answer, text)
         else:
-            stripped = text_of_answer.strip()
-            verdict, flags, part = self._read(stripped, truth, accept, accept_if, share)
-            plain = without_markup(stripped) if self.ignores_markup and verdict not in SETTLED else ""
-            if plain and plain != stripped:
-                other = self._read(plain, truth, accept, accept_if, share)
+            first, *others = readable_texts(text_of_answer, self.chain, self.format)
+            verdict, flags, part = self._read(first, truth, accept, accept_if, share)
+            for inner in others if verdict not in SETTLED else ():
+                other = self._read(inner, truth, accept, accept_if, share)
                 if other[0] in SETTLED or (other[2] or 0) > (part or 0):
                     verdict, flags, part = other
         if verdict not in SETTLED and self.skip and self.skip in reply:
@@ -169,9 +166,8 @@ class Grader:
 
     def _is_readable(self, answer_text: str) -> bool:
         """Return whether the text is the skip token or a value of the type, also without the Markdown around it."""
-        text = answer_text.strip()
-        forms = {text, without_markup(text)} if self.ignores_markup else {text}
-        return any((form == self.skip and bool(self.skip)) or self._value(form) is not None for form in forms)
+        texts = readable_texts(answer_text, self.chain, self.format)
+        return any((text == self.skip and bool(self.skip)) or self._value(text) is not None for text in texts)
 
     @cached_property
     def _tolerant(self) -> Grader | None:

@@ -19,6 +19,8 @@ from dia_language.stored.stored_conditions import share as stored_share
 from dia_language.workers.pool import SingleWorker
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.records import is_gradable
+from dia_runtime.formats.base import readable_texts
+from dia_runtime.formats.markup import without_markup
 from dia_runtime.grading.grader import SETTLED, Condition, Grade, Grader, Share, malformed_record
 from dia_runtime.grading.sessions.judging import Judgement, Truth, is_of_sessions, judge_transcript, truth_of
 from dia_runtime.grading.verdicts import WITH_POINTS, Exact, Mark, Verdict, mark
@@ -78,13 +80,15 @@ class Judged(NamedTuple):
 def reading(entry: Judged) -> str | None:
     """Return the answer of a reply for comparisons: all correct answers are equal, a wrong one is its text, or None.
 
-    A skip and an answer differ from each other, even if they are spelled alike.
+    Markdown around a wrong answer does not count. A skip and an answer differ from each other, even if they are spelled
+    alike.
+
     """
     if entry.mark.verdict in SETTLED:
         return entry.mark.verdict
     if entry.mark.verdict is not Verdict.WRONG or entry.extracted is None:
         return None
-    return f"wrong: {' '.join(entry.extracted.split())}"
+    return f"wrong: {' '.join(without_markup(entry.extracted).split())}"
 
 
 @dataclass(slots=True)
@@ -249,9 +253,10 @@ class Judge:
         if grader.is_verbatim:
             wrapped = ((name, grader.form.wrap(text, grader.format)) for name, text in prepared.mistakes.items())
             return {name: text == grade.extracted for name, text in wrapped}
-        value = _read(grader.answer, grade.extracted.strip(), grader.mode)
+        texts = readable_texts(grade.extracted, grader.chain, grader.format)
+        values = [value for text in texts if (value := _read(grader.answer, text, grader.mode)) is not None]
         return {
-            name: value is not None and _is_mistake(grader.answer, value, text)
+            name: any(_is_mistake(grader.answer, value, text) for value in values)
             for name, text in prepared.mistakes.items()
         }
 

@@ -61,6 +61,14 @@ def test_a_wrong_reply_is_the_mistake_that_it_equals_and_no_other() -> None:
     assert judged("<xml>12</xml>").mistakes == {} == judged("<xml>I-DO-NOT-KNOW</xml>").mistakes
 
 
+@pytest.mark.parametrize("chain", ["standard", "lenient"])
+@pytest.mark.parametrize("of", ["text", "integer"])
+def test_markdown_around_a_mistake_does_not_hide_it(chain: str, of: str) -> None:
+    known = {"comparison": {"type": of}, "answer": 12 if of == "integer" else "12"}
+    for reply in ("<xml>**24**</xml>", "<xml>`24`</xml>\nThe answer is 24."):
+        assert judged(reply, chain, **known).mistakes == {"doubled": True, "low": False}
+
+
 def test_a_chain_that_compares_whole_texts_finds_the_mistake_so_too() -> None:
     assert judged("<xml>24</xml>", "compat").mistakes == {"doubled": True, "low": False}
     assert judged("<xml>10</xml>", "compat").mistakes == {"doubled": False, "low": False}
@@ -102,6 +110,7 @@ def test_readings_of_right_wrong_and_missing_answers_differ() -> None:
     replies = ["<xml>12</xml>", "<xml>24</xml>", "<xml>2\n 4</xml>", "<xml>I-DO-NOT-KNOW</xml>", "nothing"]
     found = [reading(judged(reply)) for reply in replies]
     assert found == [Verdict.CORRECT, "wrong: 24", "wrong: 2 4", Verdict.SKIPPED, None]
+    assert reading(judged("<xml>**24**</xml>")) == "wrong: 24"
 
 
 def test_what_is_kept_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:

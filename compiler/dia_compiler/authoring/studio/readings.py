@@ -14,12 +14,11 @@ from dia_runtime.formats import FORMATS
 from dia_runtime.formats.base import (
     STANDARD,
     effective_chain,
-    ignores_markup,
     ignores_reasoning,
     mode_of,
+    readable_texts,
     rules_of,
 )
-from dia_runtime.formats.markup import without_markup
 from dia_runtime.formats.reasoning import without_reasoning
 from dia_runtime.grading.grader import Grade, grade
 from dia_runtime.grading.verdicts import Verdict
@@ -75,11 +74,9 @@ def _value_text(record: Mapping[str, Any], format: Mapping[str, Any], graded: Gr
     """Return the value that was read as its canonical text; None if it is not a value of the answer's type."""
     if graded.extracted is None:
         return None
-    kind, mode = answer_type(record["comparison"]), mode_of(effective_chain(chain, format), format)
-    texts = [graded.extracted.strip()]
-    if ignores_markup(effective_chain(chain, format), format):
-        texts.append(without_markup(graded.extracted))
-    for text in texts:
+    chain = effective_chain(chain, format)
+    kind, mode = answer_type(record["comparison"]), mode_of(chain, format)
+    for text in readable_texts(graded.extracted, chain, format):
         try:
             value = kind.read(text[:CHARACTERS], mode)
         except Unreadable:

@@ -14,8 +14,7 @@ from dia_language.answers import Unreadable, answer_type, validate
 from dia_language.answers.base import AnswerType
 from dia_language.numbers.values import Value
 
-from dia_runtime.formats.base import CHARACTERS, STANDARD, Format, effective_chain, ignores_markup, mode_of
-from dia_runtime.formats.markup import without_markup
+from dia_runtime.formats.base import CHARACTERS, STANDARD, Format, effective_chain, mode_of, readable_texts
 from dia_runtime.formats.replies.base import Chains, Read, ReplyFormat, ReplyRecord
 
 OWN = ("type", "answer")
@@ -61,9 +60,8 @@ class Typed(ReplyFormat):
             return Read(text, step)
         value = None
         if len(text) <= CHARACTERS:
-            value = self._value(text.strip(), format, chain)
-            if value is None and ignores_markup(chain, format):
-                value = self._value(without_markup(text), format, chain)
+            values = (self._value(each, format, chain) for each in readable_texts(text, chain, format))
+            value = next((value for value in values if value is not None), None)
         return Read(value, step)
 
     def _value(self, text: str, format: ReplyRecord, chain: str) -> Value | None:
