@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.grading.judge import NO_MISTAKES, Judge, Judged, Rules, reading
@@ -76,5 +77,5 @@ def _outcome(entry: Judged) -> str | None:
 def _as(entry: Judged, verdict: Verdict, judge: Judge) -> Judged:
     """Return the entry with another verdict, which no single reply has."""
     mark = judge.marks(entry.question.points)[verdict]
-    share = None if entry.share is None else entry.share * 0
+    share = None if entry.share is None else Fraction(verdict is Verdict.CORRECT)
     return entry._replace(mark=mark, flags=frozenset(), mistakes=NO_MISTAKES, share=share, extracted=None, step=None)

@@ -226,7 +226,9 @@ def test_exported_rows_are_graded_alike(folder: Path) -> None:
 def test_a_tied_ensemble_declines_which_is_right_where_nothing_else_is(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (folder / "apple.yaml").write_text(template("apple"), encoding="utf-8")
+    (folder / "apple.yaml").write_text(
+        template("apple", answer="unanswerable: not answerable, share: 1"), encoding="utf-8"
+    )
     assert run(["compile", "mine", "--k", "4", "-o", "out", "-q"]) == 0
     assert (
         run(
@@ -239,3 +241,4 @@ def test_a_tied_ensemble_declines_which_is_right_where_nothing_else_is(
     (vote,) = json.loads(capsys.readouterr().out)["ensembles"]
     assert (vote["correct_decline"]["value"], vote["false_decline"]["value"]) == (1.0, 1.0)
     assert vote["counts"] == {"correct": 2, "skipped": 2, "wrong": 0, "unparsed": 0, "error": 0}
+    assert vote["share"]["value"] == 0.5
