@@ -67,7 +67,7 @@ Parts = tuple[Part, ...]
 
 
 class PointRange(NamedTuple):
-    """The fewest and the most points of a question, and those of an abstention."""
+    """The fewest and the most points of a question, and those of abstaining from it."""
 
     low: float
     high: float
@@ -82,7 +82,7 @@ class Range(Enum):
     BALANCE = auto()  # -1 to 1
     MEAN_POINTS = auto()  # the fewest to the most points that a question gives
     POINTS = auto()  # the same, summed over items
-    POINTS_AT_BEST = auto()  # the sum, if everything incorrect is skipped
+    POINTS_AT_BEST = auto()  # the sum with perfect abstention
     POINTS_LOST = auto()  # 0 to what that gains
     COUNT = auto()  # 0 to the number of items
     UNKNOWN = auto()

@@ -78,7 +78,9 @@ class Penalty(TypedDict):
 
     penalty: Annotated[float, "Points that a wrong answer costs."]
     threshold: Annotated[
-        Share, "penalty / (1 + penalty): the probability of a correct answer above which answering pays."
+        Share,
+        "penalty / (1 + penalty): the probability of a correct answer above which answering an answerable question "
+        "pays.",
     ]
     points: Annotated[Estimate, "Mean points of a question."]
     pays: Annotated[

@@ -177,8 +177,8 @@ def harmonic(numbers: Numbers) -> Numbers:
 def _best(items: Items, intervals: Intervals) -> dict[str, Estimate]:
     """Return the scores with perfect abstention, and the loss without it.
 
-    Perfect abstention abstains from every question whose answer is not correct. Where abstaining is correct, that gains
-    a correct answer; so there, at most twice as much is lost.
+    Perfect abstention abstains from every question whose answer is not correct. From an unanswerable question, that is
+    correct, so a wrong answer to it loses the difference to a correct one, not only to a skip.
     """
     parts: dict[str, list[Part]] = {"rs_best": [], "rs_lost": [], "idk_best": [], "idk_lost": []}
     for (tally, _, best, unanswerable), times in items.items():
@@ -211,13 +211,16 @@ def _best(items: Items, intervals: Intervals) -> dict[str, Estimate]:
 
 def _at_penalty(items: Items, penalty: Fraction, intervals: Intervals) -> Penalty:
     """Return the mean of +1, 0 and -penalty, and whether it is higher than the mean of a model that always abstains."""
-    parts, questions, unanswerable = [], 0, 0
-    for (tally, _, _, abstaining), times in items.items():
-        questions, unanswerable = questions + times * tally.k, unanswerable + times * abstaining.k
+    tallies, parts = Counter[Tally](), []
+    for row, times in items.items():
+        tallies[row.tally] += times
+    for tally, times in tallies.items():  # one part a tally, as other figures have: so their resamples are the same
         low = tally.correct - penalty * (tally.wrong + tally.unparsed)
         parts.append(Part(low - penalty * tally.error, low + tally.error, tally.k, times))
     points = Aggregate(tuple(parts), range=Range.MEAN_POINTS)
-    has_answers = any(row.tally.skipped < row.tally.k for row in items)
+    has_answers = any(tally.skipped < tally.k for tally in tallies)
+    questions = sum(times * row.tally.k for row, times in items.items())
+    unanswerable = sum(times * row.unanswerable.k for row, times in items.items())
     return {
         "penalty": float(penalty),
         "threshold": float(penalty / (1 + penalty)),

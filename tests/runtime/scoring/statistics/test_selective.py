@@ -279,3 +279,20 @@ def test_points_that_all_items_share_may_lie_elsewhere_too(verdict: str) -> None
     assert points[0.0] == scores["trad_score"] and points[1.0] == scores["idk_score"]
     assert points[9.0]["ci"][0] == pytest.approx(points[9.0]["value"] - (1 - 0.025**0.1) * (points[9.0]["value"] + 9))
     assert found_of(rows)["penalties"][0]["points"]["ci"] is None
+
+
+def test_points_by_penalty_have_the_intervals_of_the_scores_if_some_questions_are_unanswerable() -> None:
+    """Resamples are drawn for items with equal verdicts together, whichever of their questions are unanswerable."""
+    generator = numpy.random.default_rng(5)
+    rows = [
+        [(str(verdict), bool(is_so)) for verdict, is_so in zip(row, flags, strict=True)]
+        for row, flags in zip(
+            generator.choice(["correct", "wrong"], (200, 3)), generator.random((200, 3)) < 0.5, strict=True
+        )
+    ]
+    rows.sort()
+    table = Counter(tally(mark(Verdict(verdict), POINTS) for verdict, _ in row) for row in sorted(rows))
+    items = found_of_mixed(rows, Intervals())["penalties"]
+    known = estimates({name: FIGURES[name].aggregate(table) for name in ("trad_score", "idk_score")}, Intervals())
+    points = {entry["penalty"]: entry["points"] for entry in items}
+    assert points[0.0] == known["trad_score"] and points[1.0] == known["idk_score"]
