@@ -120,10 +120,12 @@ class Grader:
         if text_of_answer is None:
             verdict = Verdict.UNPARSED
             tolerant = self._tolerant
-            if tolerant is not None and tolerant.grade(truth, accept, text, reply, accept_if).is_correct:
+            if tolerant is not None and tolerant.grade(truth, accept, text, reply, accept_if, share).is_correct:
                 flags = LOST_TO_FORMAT
         elif self.is_verbatim:
             verdict = self._compared(text_of_answer, text)
+            if self.has_share and verdict is Verdict.CORRECT:
+                part = Fraction(1) if self.is_unanswerable else self._share(share, truth)
         else:
             first, *others = readable_texts(text_of_answer, self.chain, self.format)
             verdict, flags, part = self._read(first, truth, accept, accept_if, share)

@@ -20,7 +20,6 @@ from dia_language.workers.pool import SingleWorker
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.records import is_gradable
 from dia_runtime.formats.base import readable_texts
-from dia_runtime.formats.markup import without_markup
 from dia_runtime.grading.grader import SETTLED, Condition, Grade, Grader, Share, malformed_record
 from dia_runtime.grading.sessions.judging import Judgement, Truth, is_of_sessions, judge_transcript, truth_of
 from dia_runtime.grading.verdicts import WITH_POINTS, Exact, Mark, Verdict, mark
@@ -56,9 +55,9 @@ class Rules:
 class Judged(NamedTuple):
     """A question, the mark and flags of its reply, which named mistakes the reply is and is not, and partial credit.
 
-    `extracted` is the text that was read as the answer, and `step` the step of the chain that found it; `reply` is the
-    whole reply, and `truth` the canonical text of the correct answer. An abstention would have had the points
-    `abstention_points`.
+    `extracted` is the text that was read as the answer, `said` the same without Markdown that the chain ignores, and
+    `step` the step of the chain that found it; `reply` is the whole reply, and `truth` the canonical text of the
+    correct answer. An abstention would have had the points `abstention_points`.
     `unanswerable` says whether only an abstention is correct; it is None for templates without unanswerable questions.
     """
 
@@ -75,20 +74,19 @@ class Judged(NamedTuple):
     sessions: Judgement | None = None
     record: Truth | None = None
     unanswerable: bool | None = None
+    said: str | None = None
 
 
 def reading(entry: Judged) -> str | None:
     """Return the answer of a reply for comparisons: all correct answers are equal, a wrong one is its text, or None.
 
-    Markdown around a wrong answer does not count. A skip and an answer differ from each other, even if they are spelled
-    alike.
-
+    A skip and an answer differ from each other, even if they are spelled alike.
     """
     if entry.mark.verdict in SETTLED:
         return entry.mark.verdict
-    if entry.mark.verdict is not Verdict.WRONG or entry.extracted is None:
+    if entry.mark.verdict is not Verdict.WRONG or entry.said is None:
         return None
-    return f"wrong: {' '.join(without_markup(entry.extracted).split())}"
+    return f"wrong: {' '.join(entry.said.split())}"
 
 
 @dataclass(slots=True)
@@ -171,8 +169,9 @@ class Judge:
         )
 
     def _judge(self, question: StoredQuestion, reply: StoredReply, prepared: _Prepared) -> Judged:
-        grade = self._graded(reply, prepared)
+        grade, grader = self._graded(reply, prepared), prepared.grader
         verdict = self._counted(grade.verdict)
+        said = None if grade.extracted is None else readable_texts(grade.extracted, grader.chain, grader.format)[-1]
         return Judged(
             question,
             prepared.marks[verdict],
@@ -183,8 +182,9 @@ class Judge:
             grade.step,
             reply,
             prepared.text,
-            prepared.marks[Verdict.CORRECT if prepared.grader.is_unanswerable else Verdict.SKIPPED].low,
-            unanswerable=prepared.grader.is_unanswerable if "unanswerable" in prepared.grader.comparison else None,
+            prepared.marks[Verdict.CORRECT if grader.is_unanswerable else Verdict.SKIPPED].low,
+            unanswerable=grader.is_unanswerable if "unanswerable" in grader.comparison else None,
+            said=said,
         )
 
     def _counted(self, verdict: Verdict) -> Verdict:

@@ -1,8 +1,9 @@
 """Several respondents as one: each question gets the answer, or the outcome, that most of them gave.
 
-In a vote of answers, all correct answers vote together, and wrong ones if they are spelled alike. A vote of outcomes
-only distinguishes correct, skipped and wrong, so that different wrong answers add up. A reply without a readable answer
-has no vote among answers and is wrong among outcomes; an error never votes.
+In a vote of answers, all correct answers vote together, and wrong ones if they are spelled alike, apart from Markdown
+around them that the chain ignores. A vote of outcomes only distinguishes correct, skipped and wrong, so that different
+wrong answers add up. A reply without a readable answer has no vote among answers and is wrong among outcomes; an error
+never votes.
 """
 
 from __future__ import annotations
@@ -64,8 +65,9 @@ def _elected(entries: Sequence[Judged], judge: Judge, policy: Policy) -> Judged:
     most = max(votes.values())
     winners = {choice for choice, number in votes.items() if number == most}
     if len(winners) > 1 and policy.ties != "first":
-        abstention = Verdict.CORRECT if entries[0].unanswerable else Verdict.SKIPPED
-        return _as(entries[0], abstention if policy.ties == "skip" else Verdict.WRONG, judge)
+        first = next(entry for entry in entries if entry.mark.verdict is not Verdict.ERROR)  # it has a share
+        abstention = Verdict.CORRECT if first.unanswerable else Verdict.SKIPPED
+        return _as(first, abstention if policy.ties == "skip" else Verdict.WRONG, judge)
     return next(entry for entry in entries if vote(entry) in winners)
 
 
@@ -78,4 +80,6 @@ def _as(entry: Judged, verdict: Verdict, judge: Judge) -> Judged:
     """Return the entry with another verdict, which no single reply has."""
     mark = judge.marks(entry.question.points)[verdict]
     share = None if entry.share is None else Fraction(verdict is Verdict.CORRECT)
-    return entry._replace(mark=mark, flags=frozenset(), mistakes=NO_MISTAKES, share=share, extracted=None, step=None)
+    return entry._replace(
+        mark=mark, flags=frozenset(), mistakes=NO_MISTAKES, share=share, extracted=None, step=None, said=None
+    )

@@ -97,6 +97,22 @@ def test_the_share_of_full_marks_is_that_of_the_reply(reply: str, share: Fractio
     assert judged(reply).share is None
 
 
+def test_a_text_that_is_compared_whole_has_the_share_of_the_answer() -> None:
+    comparison = {"type": "text", "share": HALF}
+    found = [judged(f"<xml>{text}</xml>", "compat", comparison=comparison).share for text in ("12", "24")]
+    assert found == [judged("<xml>12</xml>", comparison=comparison).share, 0]
+    abstention = "<xml>I-DO-NOT-KNOW</xml>"
+    unanswerable = {**comparison, "unanswerable": True}
+    for chain in ("standard", "compat"):
+        entry = judged(abstention, chain, comparison=unanswerable, text="I-DO-NOT-KNOW")
+        assert (entry.mark.verdict, entry.share) == (Verdict.CORRECT, 1)
+
+
+def test_a_right_answer_that_strict_cannot_find_is_lost_to_the_format_with_a_share_too() -> None:
+    entry = judged("It is <xml>12</xml>, I think.", "strict", comparison={"type": "text", "share": HALF})
+    assert (entry.mark.verdict, entry.share) == (Verdict.UNPARSED, 0) and "lost_to_format" in entry.flags
+
+
 def test_an_error_has_no_share() -> None:
     with_store = judge()
     entry = with_store.judged_one(
@@ -110,7 +126,9 @@ def test_readings_of_right_wrong_and_missing_answers_differ() -> None:
     replies = ["<xml>12</xml>", "<xml>24</xml>", "<xml>2\n 4</xml>", "<xml>I-DO-NOT-KNOW</xml>", "nothing"]
     found = [reading(judged(reply)) for reply in replies]
     assert found == [Verdict.CORRECT, "wrong: 24", "wrong: 2 4", Verdict.SKIPPED, None]
-    assert reading(judged("<xml>**24**</xml>")) == "wrong: 24"
+    markdown = {chain: reading(judged("<xml>**24**</xml>", chain)) for chain in ("standard", "lenient", "strict")}
+    assert markdown == {"standard": "wrong: 24", "lenient": "wrong: 24", "strict": "wrong: **24**"}
+    assert judged("<xml>**24**</xml>", "strict").mistakes == {"doubled": False, "low": False}
 
 
 def test_what_is_kept_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:

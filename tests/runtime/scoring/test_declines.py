@@ -64,6 +64,18 @@ class Scripted:
         return Reply(f"<answer>{self.answers[question['id']]['answer']}</answer>")
 
 
+class Broken(Scripted):
+    """Has nothing but errors."""
+
+    name = model = "broken"
+
+    def __init__(self) -> None:
+        super().__init__({}, {})
+
+    def reply(self, question: Mapping[str, Any]) -> Reply:
+        return Reply(None, "timeout")
+
+
 def answers_of(bundle: str) -> dict[str, dict[str, Any]]:
     (path,) = Path().glob(f"{bundle}/*/answers.jsonl")
     return {record["id"]: record for record in map(json.loads, path.read_bytes().splitlines())}
@@ -242,3 +254,9 @@ def test_a_tied_ensemble_declines_which_is_right_where_nothing_else_is(
     assert (vote["correct_decline"]["value"], vote["false_decline"]["value"]) == (1.0, 1.0)
     assert vote["counts"] == {"correct": 2, "skipped": 2, "wrong": 0, "unparsed": 0, "error": 0}
     assert vote["share"]["value"] == 0.5
+    dia_runtime.run(next(Path("out").glob("mine-*")), [Broken(), "oracle", "wrong"], Path("b.run"))
+    capsys.readouterr()
+    assert run(["score", "b.run", "--json", "--ensemble", "vote"]) == 0
+    (of_three,) = json.loads(capsys.readouterr().out)["ensembles"]
+    assert (of_three["counts"], of_three["share"]) == (vote["counts"], vote["share"])
+    assert of_three["error_causes"] == vote["error_causes"]
