@@ -22,7 +22,7 @@ from dia_language.numbers.values import Entry, Record, Value, described, plain
 from dia_language.workers.heartbeat import begin_search, end_search
 from dia_language.yaml_nodes import Scalar, data
 from dia_runtime.formats import FORMATS
-from dia_runtime.formats.base import STANDARD, effective_chain, mode_of, readable_texts
+from dia_runtime.formats.base import STANDARD, mode_of, readable_texts
 from dia_runtime.grading.grader import grade
 from dia_runtime.grading.verdicts import Verdict
 
@@ -260,8 +260,10 @@ def _require_verdict(
 def _reading(extracted: str, instance: Instance, chain: str) -> str:
     """Return how a reply was read, as the end of a message on its verdict."""
     form, right = instance.grading.format, f"the answer is `{instance.text}`"
-    chain = effective_chain(chain, form)
-    for text in readable_texts(extracted, chain, form):
+    held = FORMATS[str(form["kind"])]
+    if chain in held.verbatim:
+        return f": it is read as `{extracted}`, and this chain accepts only `{held.wrap(instance.text, form)}`"
+    for text in reversed(readable_texts(extracted, chain, form)):
         with suppress(Unreadable):
             instance.grading.kind.read(text, mode_of(chain, form))
             return f": it is read as `{text}`, and {right}"

@@ -74,9 +74,8 @@ def _value_text(record: Mapping[str, Any], format: Mapping[str, Any], graded: Gr
     """Return the value that was read as its canonical text; None if it is not a value of the answer's type."""
     if graded.extracted is None:
         return None
-    chain = effective_chain(chain, format)
     kind, mode = answer_type(record["comparison"]), mode_of(chain, format)
-    for text in readable_texts(graded.extracted, chain, format):
+    for text in reversed(readable_texts(graded.extracted, chain, format)):
         try:
             value = kind.read(text[:CHARACTERS], mode)
         except Unreadable:

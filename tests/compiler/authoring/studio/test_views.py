@@ -69,6 +69,7 @@ def record(**more: Any) -> dict[str, Any]:
         ("<xml>1200</xml>", "Read as 1200: it equals the answer."),
         ("<xml>PASS</xml>", "The text is the skip token."),
         ("<xml>120</xml>", "Read as 120: this is the mistake `a_tenth`."),
+        ("<xml>**120**</xml>", "Read as 120: this is the mistake `a_tenth`."),
         ("<xml>**7**</xml>", "Read as 7, but the answer is 1200."),
         ("<xml>x</xml>", "The text cannot be read as an answer of type integer."),
         ("1200", "No step finds an answer."),
@@ -76,6 +77,12 @@ def record(**more: Any) -> dict[str, Any]:
 )
 def test_the_reason_of_a_verdict(reply: str, why: str) -> None:
     assert readings(record(), XML, reply)[0]["why"] == why
+
+
+def test_a_text_is_shown_without_the_markdown_around_it() -> None:
+    of_text = record(answer="12", text="12", comparison={"type": "text"}, mistakes={"doubled": "24"})
+    for text, why in (("24", "this is the mistake `doubled`"), ("12", "it equals the answer")):
+        assert readings(of_text, XML, f"<xml>**{text}**</xml>")[0]["why"] == f"Read as {text}: {why}."
 
 
 @given(st.text(max_size=30) | st.sampled_from(["1200", "1,200", "PASS", "120", "1200.", "**1200**"]), st.booleans())
