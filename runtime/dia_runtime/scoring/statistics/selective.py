@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 import numpy
 from dia_runtime.grading.verdicts import Exact
-from dia_runtime.scoring.metrics import NOTHING, Aggregate, Part, PointRange, Range, Tally
+from dia_runtime.scoring.metrics import NOTHING, Aggregate, Part, PointRange, Range, Tallies, Tally
 from dia_runtime.scoring.results import Block, CurvePoint, Estimate, Penalty, Selective, figure_of, unknown
 from dia_runtime.scoring.statistics.estimates import estimate, estimates
 from dia_runtime.scoring.statistics.resample import Intervals, Numbers
@@ -77,8 +77,15 @@ Signal = Literal["answered", "agreement"]
 def selective(items: Items, signal: Signal, block: Block, intervals: Intervals) -> Selective:
     """Return coverage, risk and the effect of perfect abstention; `block` has the figures of the same items."""
     is_open = any(row.tally.error for row in items)
+    tallies, by_loss = Counter[Tally](), Counter[Row]()  # rows that other figures have too have the same resamples
+    for row, times in items.items():
+        tallies[row.tally] += times
+        by_loss[row._replace(levels=())] += times
+    questions = sum(times * tally.k for tally, times in tallies.items())
+    unanswerable = sum(times * row.unanswerable.k for row, times in items.items())
+    abstaining = Fraction(unanswerable, questions or 1)
     aurc, aurc_best, excess = _areas({} if is_open else items, intervals)
-    best = _best(items, intervals)
+    best = _best(by_loss, intervals)
     accuracy = figure_of(block, "accuracy_answered")
     return {
         "signal": signal,
@@ -92,7 +99,7 @@ def selective(items: Items, signal: Signal, block: Block, intervals: Intervals) 
         "rs_lost": unknown() if is_open else best["rs_lost"],
         "idk_best": best["idk_best"],
         "idk_lost": best["idk_lost"],
-        "penalties": [_at_penalty(items, penalty, intervals) for penalty in PENALTIES],
+        "penalties": [_at_penalty(tallies, penalty, abstaining, intervals) for penalty in PENALTIES],
     }
 
 
@@ -209,21 +216,17 @@ def _best(items: Items, intervals: Intervals) -> dict[str, Estimate]:
     }
 
 
-def _at_penalty(items: Items, penalty: Fraction, intervals: Intervals) -> Penalty:
-    """Return the mean of +1, 0 and -penalty, and whether it is higher than the mean of a model that always abstains."""
-    tallies, parts = Counter[Tally](), []
-    for row, times in items.items():
-        tallies[row.tally] += times
-    for tally, times in tallies.items():  # one part a tally, as other figures have: so their resamples are the same
+def _at_penalty(tallies: Tallies, penalty: Fraction, abstaining: Fraction, intervals: Intervals) -> Penalty:
+    """Return the mean of +1, 0 and -penalty, and whether it exceeds `abstaining`, the mean of always abstaining."""
+    parts = []
+    for tally, times in tallies.items():
         low = tally.correct - penalty * (tally.wrong + tally.unparsed)
         parts.append(Part(low - penalty * tally.error, low + tally.error, tally.k, times))
     points = Aggregate(tuple(parts), range=Range.MEAN_POINTS)
     has_answers = any(tally.skipped < tally.k for tally in tallies)
-    questions = sum(times * row.tally.k for row, times in items.items())
-    unanswerable = sum(times * row.unanswerable.k for row, times in items.items())
     return {
         "penalty": float(penalty),
         "threshold": float(penalty / (1 + penalty)),
         "points": estimate(points, replace(intervals, points=PointRange(-float(penalty), 1.0))),
-        "pays": None if points.value is None or not has_answers else points.value > Fraction(unanswerable, questions),
+        "pays": None if points.value is None or not has_answers else points.value > abstaining,
     }

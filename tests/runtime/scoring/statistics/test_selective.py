@@ -291,8 +291,25 @@ def test_points_by_penalty_have_the_intervals_of_the_scores_if_some_questions_ar
         )
     ]
     rows.sort()
-    table = Counter(tally(mark(Verdict(verdict), POINTS) for verdict, _ in row) for row in sorted(rows))
+    table = Counter(tally(mark(Verdict(verdict), POINTS) for verdict, _ in row) for row in rows)
     items = found_of_mixed(rows, Intervals())["penalties"]
     known = estimates({name: FIGURES[name].aggregate(table) for name in ("trad_score", "idk_score")}, Intervals())
     points = {entry["penalty"]: entry["points"] for entry in items}
     assert points[0.0] == known["trad_score"] and points[1.0] == known["idk_score"]
+
+
+def test_figures_have_the_intervals_of_the_scores_whatever_the_confidence_is() -> None:
+    """Resamples are drawn for items with equal verdicts together, with whatever confidence each answer was given."""
+    generator = numpy.random.default_rng(6)
+    items, table = Counter[Row](), Counter[Any]()
+    for verdicts in sorted(generator.choice(["correct", "wrong"], (200, 4)).tolist()):
+        held = tally(mark(Verdict(verdict), POINTS) for verdict in verdicts)
+        readings = {"correct": held.correct, "a": held.wrong} if generator.random() < 0.5 else {"correct": held.correct}
+        items[Row(held, agreed(held, readings), Fraction(held.correct))] += 1
+        table[held] += 1
+    names = ("coverage", "accuracy_answered", "trad_score", "idk_score")
+    known = estimates({name: FIGURES[name].aggregate(table) for name in names}, Intervals())
+    found = selective(items, "agreement", known, Intervals())
+    assert len({row.tally for row in items}) < len(items)
+    assert found["idk_best"] == found["penalties"][0]["points"] == known["trad_score"]
+    assert found["penalties"][2]["points"] == known["idk_score"]
