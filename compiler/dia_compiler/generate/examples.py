@@ -260,12 +260,16 @@ def _require_verdict(
 def _reading(extracted: str, instance: Instance, chain: str) -> str:
     """Return how a reply was read, as the end of a message on its verdict."""
     form, right = instance.grading.format, f"the answer is `{instance.text}`"
-    held = FORMATS[str(form["kind"])]
-    if chain in held.verbatim:
-        return f": it is read as `{extracted}`, and this chain accepts only `{held.wrap(instance.text, form)}`"
-    for text in reversed(readable_texts(extracted, chain, form)):
+    answer_format = FORMATS[str(form["kind"])]
+    if chain in answer_format.verbatim:
+        whole = answer_format.wrap(instance.text, form)
+        return f": this chain compares whole texts; it is read as `{extracted}`, and the answer is `{whole}`"
+    texts = []
+    for text in readable_texts(extracted, chain, form):
         with suppress(Unreadable):
             instance.grading.kind.read(text, mode_of(chain, form))
-            return f": it is read as `{text}`, and {right}"
-    kind = instance.grading.comparison.get("type")
-    return f": it is read as `{extracted}`, which is not a value of the type `{kind}`; {right}"
+            texts.append(text)
+    if not texts:
+        kind = instance.grading.comparison.get("type")
+        return f": it is read as `{extracted}`, which is not a value of the type `{kind}`; {right}"
+    return f": it is read as `{instance.text if instance.text in texts else texts[0]}`, and {right}"

@@ -125,7 +125,7 @@ class Grader:
         elif self.is_verbatim:
             verdict = self._compared(text_of_answer, text)
             if self.has_share and verdict is Verdict.CORRECT:
-                part = Fraction(1) if self.is_unanswerable else self._share(share, truth)
+                part = Fraction(1) if self.is_unanswerable else self._share(share, self._value(text))
         else:
             first, *others = readable_texts(text_of_answer, self.chain, self.format)
             verdict, flags, part = self._read(first, truth, accept, accept_if, share)

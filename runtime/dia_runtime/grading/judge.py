@@ -55,9 +55,9 @@ class Rules:
 class Judged(NamedTuple):
     """A question, the mark and flags of its reply, which named mistakes the reply is and is not, and partial credit.
 
-    `extracted` is the text that was read as the answer, `said` the same without Markdown that the chain ignores, and
-    `step` the step of the chain that found it; `reply` is the whole reply, and `truth` the canonical text of the
-    correct answer. An abstention would have had the points `abstention_points`.
+    `extracted` is the text that was read as the answer, and `step` the step of the chain that found it; of a wrong
+    answer, `answer_text` is that text without Markdown that the chain ignores. `reply` is the whole reply, and `truth`
+    the canonical text of the correct answer. An abstention would have had the points `abstention_points`.
     `unanswerable` says whether only an abstention is correct; it is None for templates without unanswerable questions.
     """
 
@@ -74,7 +74,7 @@ class Judged(NamedTuple):
     sessions: Judgement | None = None
     record: Truth | None = None
     unanswerable: bool | None = None
-    said: str | None = None
+    answer_text: str | None = None
 
 
 def reading(entry: Judged) -> str | None:
@@ -84,9 +84,9 @@ def reading(entry: Judged) -> str | None:
     """
     if entry.mark.verdict in SETTLED:
         return entry.mark.verdict
-    if entry.mark.verdict is not Verdict.WRONG or entry.said is None:
+    if entry.mark.verdict is not Verdict.WRONG or entry.answer_text is None:
         return None
-    return f"wrong: {' '.join(entry.said.split())}"
+    return f"wrong: {' '.join(entry.answer_text.split())}"
 
 
 @dataclass(slots=True)
@@ -171,7 +171,9 @@ class Judge:
     def _judge(self, question: StoredQuestion, reply: StoredReply, prepared: _Prepared) -> Judged:
         grade, grader = self._graded(reply, prepared), prepared.grader
         verdict = self._counted(grade.verdict)
-        said = None if grade.extracted is None else readable_texts(grade.extracted, grader.chain, grader.format)[-1]
+        answer_text = None
+        if verdict is Verdict.WRONG and grade.extracted is not None:
+            answer_text = readable_texts(grade.extracted, grader.chain, grader.format)[-1]
         return Judged(
             question,
             prepared.marks[verdict],
@@ -184,7 +186,7 @@ class Judge:
             prepared.text,
             prepared.marks[Verdict.CORRECT if grader.is_unanswerable else Verdict.SKIPPED].low,
             unanswerable=grader.is_unanswerable if "unanswerable" in grader.comparison else None,
-            said=said,
+            answer_text=answer_text,
         )
 
     def _counted(self, verdict: Verdict) -> Verdict:

@@ -81,5 +81,5 @@ def _as(entry: Judged, verdict: Verdict, judge: Judge) -> Judged:
     mark = judge.marks(entry.question.points)[verdict]
     share = None if entry.share is None else Fraction(verdict is Verdict.CORRECT)
     return entry._replace(
-        mark=mark, flags=frozenset(), mistakes=NO_MISTAKES, share=share, extracted=None, step=None, said=None
+        mark=mark, flags=frozenset(), mistakes=NO_MISTAKES, share=share, extracted=None, step=None, answer_text=None
     )

@@ -257,7 +257,7 @@ class _Views:
 
 def _short_answer(entry: Judged) -> str:
     """Return the reply in short: the answer's text, or else the verdict."""
-    text = entry.said if entry.said is not None else f"({entry.mark.verdict})"
+    text = entry.extracted.strip() if entry.extracted is not None else f"({entry.mark.verdict})"
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 

@@ -70,29 +70,28 @@ def _steps(format: Mapping[str, Any], reply: str, chain: str) -> Iterator[tuple[
         yield name, step(text, format)
 
 
-def _value_text(record: Mapping[str, Any], format: Mapping[str, Any], graded: Grade, chain: str) -> str | None:
-    """Return the value that was read as its canonical text; None if it is not a value of the answer's type."""
-    if graded.extracted is None:
-        return None
+def _value_texts(record: Mapping[str, Any], format: Mapping[str, Any], graded: Grade, chain: str) -> list[str]:
+    """Return the values that were read, with and without Markdown, as their canonical texts."""
     kind, mode = answer_type(record["comparison"]), mode_of(chain, format)
-    for text in reversed(readable_texts(graded.extracted, chain, format)):
+    texts = []
+    for text in () if graded.extracted is None else readable_texts(graded.extracted, chain, format):
         try:
             value = kind.read(text[:CHARACTERS], mode)
         except Unreadable:
             continue
         try:
-            return kind.write(value)
+            texts.append(kind.write(value))
         except LanguageError:
-            return plain(value)
-    return None
+            texts.append(plain(value))
+    return texts
 
 
 def _mistake(record: Mapping[str, Any], format: Mapping[str, Any], graded: Grade, chain: str) -> str | None:
     """Return the name of the mistake that a wrong answer equals."""
     if graded.verdict is not Verdict.WRONG or chain in FORMATS[format["kind"]].verbatim:
         return None
-    text = _value_text(record, format, graded, chain)
-    return next((name for name, wrong in record["mistakes"].items() if text is not None and wrong == text), None)
+    texts = _value_texts(record, format, graded, chain)
+    return next((name for name, wrong in record["mistakes"].items() if wrong in texts), None)
 
 
 def _why(record: Mapping[str, Any], format: Mapping[str, Any], graded: Grade, chain: str, mistake: str | None) -> str:
@@ -107,9 +106,11 @@ def _why(record: Mapping[str, Any], format: Mapping[str, Any], graded: Grade, ch
     if chain in FORMATS[format["kind"]].verbatim:
         equal = "equals" if graded.is_correct else "differs from"
         return f"This chain compares texts: what it found {equal} the answer in its format."
-    value, name = _value_text(record, format, graded, chain), str(record["comparison"]["type"])
-    if value is None:
-        return f"The text cannot be read as an answer of type {name}."
+    values = _value_texts(record, format, graded, chain)
+    if not values:
+        return f"The text cannot be read as an answer of type {record['comparison']['type']}."
+    target = record["text"] if mistake is None else record["mistakes"][mistake]
+    value = target if target in values else values[0]
     if graded.is_correct:
         reason = "`accept_if` accepts it" if "accept_if" in record["comparison"] else "it equals the answer"
         accepted = record["text"] != value and record["accept"] and "accept_if" not in record["comparison"]

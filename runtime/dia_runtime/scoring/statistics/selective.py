@@ -85,7 +85,7 @@ def selective(items: Items, signal: Signal, block: Block, intervals: Intervals) 
     unanswerable = sum(times * row.unanswerable.k for row, times in items.items())
     abstaining = Fraction(unanswerable, questions or 1)
     aurc, aurc_best, excess = _areas({} if is_open else items, intervals)
-    best = _best(by_loss, intervals)
+    best = _best(dict(sorted(by_loss.items())), intervals)
     accuracy = figure_of(block, "accuracy_answered")
     return {
         "signal": signal,

@@ -85,6 +85,16 @@ def test_a_text_is_shown_without_the_markdown_around_it() -> None:
         assert readings(of_text, XML, f"<xml>**{text}**</xml>")[0]["why"] == f"Read as {text}: {why}."
 
 
+def test_marks_that_belong_to_a_text_are_shown() -> None:
+    of_text = record(answer="__a__", text="__a__", comparison={"type": "text"}, mistakes={"other": "__b__"})
+    for text, why in (
+        ("__a__", ": it equals the answer"),
+        ("__b__", ": this is the mistake `other`"),
+        ("__c__", ", but the answer is __a__"),
+    ):
+        assert readings(of_text, XML, f"<xml>{text}</xml>")[0]["why"] == f"Read as {text}{why}."
+
+
 @given(st.text(max_size=30) | st.sampled_from(["1200", "1,200", "PASS", "120", "1200.", "**1200**"]), st.booleans())
 def test_chains_are_read_as_the_grader_reads_them(text: str, is_wrapped: bool) -> None:
     reply = f"<xml>{text}</xml>" if is_wrapped else text

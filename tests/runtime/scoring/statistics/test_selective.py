@@ -13,7 +13,7 @@ import numpy
 import pytest
 from dia_runtime.grading.verdicts import Verdict, mark
 from dia_runtime.scoring.figures import FIGURES
-from dia_runtime.scoring.metrics import PointRange, tally
+from dia_runtime.scoring.metrics import PointRange, equal_rows, tally
 from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.mistakes import MistakeTally
 from dia_runtime.scoring.statistics.resample import Intervals
@@ -301,12 +301,12 @@ def test_points_by_penalty_have_the_intervals_of_the_scores_if_some_questions_ar
 def test_figures_have_the_intervals_of_the_scores_whatever_the_confidence_is() -> None:
     """Resamples are drawn for items with equal verdicts together, with whatever confidence each answer was given."""
     generator = numpy.random.default_rng(6)
-    items, table = Counter[Row](), Counter[Any]()
-    for verdicts in sorted(generator.choice(["correct", "wrong"], (200, 4)).tolist()):
-        held = tally(mark(Verdict(verdict), POINTS) for verdict in verdicts)
-        readings = {"correct": held.correct, "a": held.wrong} if generator.random() < 0.5 else {"correct": held.correct}
-        items[Row(held, agreed(held, readings), Fraction(held.correct))] += 1
-        table[held] += 1
+    rows = []
+    for verdicts in generator.choice(["correct", "wrong"], (200, 4)):
+        counts = tally(mark(Verdict(verdict), POINTS) for verdict in verdicts)
+        same = counts.wrong if generator.random() < 0.5 else 0  # wrong attempts with the same answer
+        rows.append(Row(counts, agreed(counts, {"correct": counts.correct, "a": same}), Fraction(counts.correct)))
+    items, table = equal_rows(rows), equal_rows(row.tally for row in rows)
     names = ("coverage", "accuracy_answered", "trad_score", "idk_score")
     known = estimates({name: FIGURES[name].aggregate(table) for name in names}, Intervals())
     found = selective(items, "agreement", known, Intervals())
