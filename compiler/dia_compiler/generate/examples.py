@@ -23,7 +23,7 @@ from dia_language.workers.heartbeat import begin_search, end_search
 from dia_language.yaml_nodes import Scalar, data
 from dia_runtime.formats import FORMATS
 from dia_runtime.formats.base import STANDARD, mode_of, readable_texts
-from dia_runtime.grading.grader import grade
+from dia_runtime.grading.grader import SETTLED, Grade, grade
 from dia_runtime.grading.verdicts import Verdict
 
 
@@ -246,7 +246,7 @@ def _require_verdict(
     if graded.verdict != verdict:
         by = f" by the chain {chain.text}" if chain is not None else ""
         message = f"this reply is graded {graded.verdict}{by}, but the example says {verdict}"
-        reads = "" if graded.extracted is None else _reading(graded.extracted, instance, chain_name)
+        reads = "" if graded.extracted is None else _reading(graded, graded.extracted, instance, chain_name)
         if graded.extracted is None and verdict != Verdict.UNPARSED:
             is_skip = verdict == Verdict.SKIPPED and form.get("skip")
             what, text = ("abstain", str(form["skip"])) if is_skip else ("give an answer", instance.text)
@@ -257,19 +257,18 @@ def _require_verdict(
         diagnostics.error("E507", message + reads, place, help)
 
 
-def _reading(extracted: str, instance: Instance, chain: str) -> str:
+def _reading(graded: Grade, extracted: str, instance: Instance, chain: str) -> str:
     """Return how a reply was read, as the end of a message on its verdict."""
     form, right = instance.grading.format, f"the answer is `{instance.text}`"
     answer_format = FORMATS[str(form["kind"])]
     if chain in answer_format.verbatim:
         whole = answer_format.wrap(instance.text, form)
         return f": this chain compares whole texts; it is read as `{extracted}`, and the answer is `{whole}`"
-    texts = []
+    if graded.verdict in SETTLED:
+        return f": it is read as `{graded.inner or extracted}`, and {right}"
     for text in readable_texts(extracted, chain, form):
         with suppress(Unreadable):
             instance.grading.kind.read(text, mode_of(chain, form))
-            texts.append(text)
-    if not texts:
-        kind = instance.grading.comparison.get("type")
-        return f": it is read as `{extracted}`, which is not a value of the type `{kind}`; {right}"
-    return f": it is read as `{instance.text if instance.text in texts else texts[0]}`, and {right}"
+            return f": it is read as `{text}`, and {right}"
+    kind = instance.grading.comparison.get("type")
+    return f": it is read as `{extracted}`, which is not a value of the type `{kind}`; {right}"

@@ -45,7 +45,8 @@ class Grade(NamedTuple):
     flag `lost_to_format`: strict found no answer, but standard (lenient under the first rules) finds the right one. The
     flag `undecided`: the verdict is wrong because it could be proven neither that the reply is right nor that it is
     not. The share, from 0 to 1, is that of an answer which declares one, for replies that are read; a reply that
-    cannot be read as the type, or fails its evaluation, has 0.
+    cannot be read as the type, or fails its evaluation, has 0. `inner` is the text inside the Markdown of the
+    extracted one, if the verdict rests on it.
     """
 
     verdict: Verdict
@@ -53,6 +54,7 @@ class Grade(NamedTuple):
     step: str | None
     flags: frozenset[str] = NO_FLAGS
     share: Fraction | None = None
+    inner: str | None = None
 
     @property
     def is_correct(self) -> bool:
@@ -116,7 +118,7 @@ class Grader:
         if reply is None:
             return Grade(Verdict.WRONG if self.is_verbatim else Verdict.ERROR, None, None)
         text_of_answer, step = self.extract(reply, self.is_readable)
-        part, flags = None, NO_FLAGS
+        part, flags, inner = None, NO_FLAGS, None
         if text_of_answer is None:
             verdict = Verdict.UNPARSED
             tolerant = self._tolerant
@@ -129,13 +131,13 @@ class Grader:
         else:
             first, *others = readable_texts(text_of_answer, self.chain, self.format)
             verdict, flags, part = self._read(first, truth, accept, accept_if, share)
-            for inner in others if verdict not in SETTLED else ():
-                other = self._read(inner, truth, accept, accept_if, share)
+            for text_inside in others if verdict not in SETTLED else ():
+                other = self._read(text_inside, truth, accept, accept_if, share)
                 if other[0] in SETTLED or (other[2] or 0) > (part or 0):
-                    verdict, flags, part = other
+                    inner, (verdict, flags, part) = text_inside, other
         if verdict not in SETTLED and self.skip and self.skip in reply:
             flags = flags | SKIP_MALFORMED
-        return Grade(verdict, text_of_answer, step, flags, part)
+        return Grade(verdict, text_of_answer, step, flags, part, inner)
 
     def _read(
         self,

@@ -71,10 +71,13 @@ def _steps(format: Mapping[str, Any], reply: str, chain: str) -> Iterator[tuple[
 
 
 def _value_texts(record: Mapping[str, Any], format: Mapping[str, Any], graded: Grade, chain: str) -> list[str]:
-    """Return the values that were read, with and without Markdown, as their canonical texts."""
+    """Return the canonical text of the value that was read; for a wrong answer in Markdown, with and without it."""
     kind, mode = answer_type(record["comparison"]), mode_of(chain, format)
-    texts = []
-    for text in () if graded.extracted is None else readable_texts(graded.extracted, chain, format):
+    texts: list[str] = []
+    if graded.extracted is None:
+        return texts
+    candidates = readable_texts(graded.extracted, chain, format)
+    for text in candidates[-1:] if graded.inner else candidates[:1] if graded.is_correct else candidates:
         try:
             value = kind.read(text[:CHARACTERS], mode)
         except Unreadable:
@@ -109,8 +112,7 @@ def _why(record: Mapping[str, Any], format: Mapping[str, Any], graded: Grade, ch
     values = _value_texts(record, format, graded, chain)
     if not values:
         return f"The text cannot be read as an answer of type {record['comparison']['type']}."
-    target = record["text"] if mistake is None else record["mistakes"][mistake]
-    value = target if target in values else values[0]
+    value = values[0] if mistake is None else record["mistakes"][mistake]
     if graded.is_correct:
         reason = "`accept_if` accepts it" if "accept_if" in record["comparison"] else "it equals the answer"
         accepted = record["text"] != value and record["accept"] and "accept_if" not in record["comparison"]

@@ -95,6 +95,15 @@ def test_marks_that_belong_to_a_text_are_shown() -> None:
         assert readings(of_text, XML, f"<xml>{text}</xml>")[0]["why"] == f"Read as {text}{why}."
 
 
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [({"comparison": {"type": "text", "case": "fold"}}, "A"), ({"accept": ["b"]}, "b"), ({}, "a")],
+)
+def test_the_text_that_a_verdict_rests_on_is_shown(more: dict[str, Any], text: str) -> None:
+    of_text = record(**{"answer": "a", "text": "a", "comparison": {"type": "text"}, **more})
+    assert readings(of_text, XML, f"<xml>**{text}**</xml>")[0]["why"].startswith(f"Read as {text}: it equals")
+
+
 @given(st.text(max_size=30) | st.sampled_from(["1200", "1,200", "PASS", "120", "1200.", "**1200**"]), st.booleans())
 def test_chains_are_read_as_the_grader_reads_them(text: str, is_wrapped: bool) -> None:
     reply = f"<xml>{text}</xml>" if is_wrapped else text
