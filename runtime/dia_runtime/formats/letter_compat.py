@@ -23,7 +23,7 @@ letter decides:
 | case | only uppercase | upper or lower case (the step `hash` of the first version: only uppercase) |
 | if a step finds several | the last counts | the first counts (in the step `hash`: the last) |
 
-A letter is a word if it stands after a space or at the start of a line, and before a full stop, a comma, a colon, a
+A letter is a word if it comes after a space or at the start of a line, and before a full stop, a comma, a colon, a
 space or the end of the reply. It may be written `(B)` or `**B**`.
 """  # noqa: E501 - a table
 

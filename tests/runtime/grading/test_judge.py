@@ -99,8 +99,8 @@ def test_the_share_of_full_marks_is_that_of_the_reply(reply: str, share: Fractio
 
 def test_a_text_that_is_compared_whole_has_the_share_of_the_answer() -> None:
     comparison = {"type": "text", "share": HALF}
-    found = [judged(f"<xml>{text}</xml>", "compat", comparison=comparison).share for text in ("12", "24")]
-    assert found == [judged("<xml>12</xml>", comparison=comparison).share, 0]
+    shares = [judged(f"<xml>{text}</xml>", "compat", comparison=comparison).share for text in ("12", "24")]
+    assert shares == [judged("<xml>12</xml>", comparison=comparison).share, 0]
     of_value = {"type": "polynomial", "share": {"expression": "1 / substitute(reply, symbol('x'), 1)", "values": {}}}
     known = {"comparison": of_value, "answer": "x**2 + 1", "text": "x^2 + 1"}
     entries = [judged("<xml>x^2 + 1</xml>", chain, **known) for chain in ("standard", "compat")]
