@@ -246,7 +246,7 @@ def _require_verdict(
     if graded.verdict != verdict:
         by = f" by the chain {chain.text}" if chain is not None else ""
         message = f"this reply is graded {graded.verdict}{by}, but the example says {verdict}"
-        reads = "" if graded.extracted is None else _reading(graded, graded.extracted, instance, chain_name)
+        reads = _reading(graded, instance, chain_name)
         if graded.extracted is None and verdict != Verdict.UNPARSED:
             is_skip = verdict == Verdict.SKIPPED and form.get("skip")
             what, text = ("abstain", str(form["skip"])) if is_skip else ("give an answer", instance.text)
@@ -257,9 +257,11 @@ def _require_verdict(
         diagnostics.error("E507", message + reads, place, help)
 
 
-def _reading(graded: Grade, extracted: str, instance: Instance, chain: str) -> str:
-    """Return how a reply was read, as the end of a message on its verdict."""
-    form, right = instance.grading.format, f"the answer is `{instance.text}`"
+def _reading(graded: Grade, instance: Instance, chain: str) -> str:
+    """Return how a reply was read, as the end of a message on its verdict; nothing if it has no answer."""
+    extracted, form, right = graded.extracted, instance.grading.format, f"the answer is `{instance.text}`"
+    if extracted is None:
+        return ""
     answer_format = FORMATS[str(form["kind"])]
     if chain in answer_format.verbatim:
         whole = answer_format.wrap(instance.text, form)

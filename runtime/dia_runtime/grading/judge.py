@@ -171,14 +171,14 @@ class Judge:
     def _judge(self, question: StoredQuestion, reply: StoredReply, prepared: _Prepared) -> Judged:
         grade, grader = self._graded(reply, prepared), prepared.grader
         verdict = self._counted(grade.verdict)
-        answer_text = None
+        texts: tuple[str, ...] = ()
         if verdict is Verdict.WRONG and grade.extracted is not None:
-            answer_text = readable_texts(grade.extracted, grader.chain, grader.format)[-1]
+            texts = readable_texts(grade.extracted, grader.chain, grader.format)
         return Judged(
             question,
             prepared.marks[verdict],
             grade.flags | reply_flags(reply.text, reply.error, reply.finish_reason),
-            self._mistakes(prepared, grade) if verdict is Verdict.WRONG and prepared.mistakes else NO_MISTAKES,
+            self._mistakes(prepared, grade, texts) if verdict is Verdict.WRONG and prepared.mistakes else NO_MISTAKES,
             _share_of_marks(grade, verdict, prepared.share),
             grade.extracted,
             grade.step,
@@ -186,7 +186,7 @@ class Judge:
             prepared.text,
             prepared.marks[Verdict.CORRECT if grader.is_unanswerable else Verdict.SKIPPED].low,
             unanswerable=grader.is_unanswerable if "unanswerable" in grader.comparison else None,
-            answer_text=answer_text,
+            answer_text=texts[-1] if texts else None,
         )
 
     def _counted(self, verdict: Verdict) -> Verdict:
@@ -247,15 +247,12 @@ class Judge:
             self._marks.keep(encoded, marks, len(encoded))
         return marks
 
-    def _mistakes(self, prepared: _Prepared, grade: Grade) -> dict[str, bool]:
+    def _mistakes(self, prepared: _Prepared, grade: Grade, texts: tuple[str, ...]) -> dict[str, bool]:
         """Return which named mistakes the wrong answer is, compared in the same way as the correct answer."""
         grader = prepared.grader
-        if grade.extracted is None:
-            return dict.fromkeys(prepared.mistakes, False)
         if grader.is_verbatim:
             wrapped = ((name, grader.form.wrap(text, grader.format)) for name, text in prepared.mistakes.items())
             return {name: text == grade.extracted for name, text in wrapped}
-        texts = readable_texts(grade.extracted, grader.chain, grader.format)
         values = [value for text in texts if (value := _read(grader.answer, text, grader.mode)) is not None]
         return {
             name: any(_is_mistake(grader.answer, value, text) for value in values)

@@ -71,13 +71,12 @@ def _steps(format: Mapping[str, Any], reply: str, chain: str) -> Iterator[tuple[
 
 
 def _value_texts(record: Mapping[str, Any], format: Mapping[str, Any], graded: Grade, chain: str) -> list[str]:
-    """Return the canonical text of the value that was read; for a wrong answer in Markdown, with and without it."""
+    """Return the canonical texts of the values that were read: the one that decided, or all that are of the type."""
     kind, mode = answer_type(record["comparison"]), mode_of(chain, format)
     texts: list[str] = []
     if graded.extracted is None:
         return texts
-    candidates = readable_texts(graded.extracted, chain, format)
-    for text in candidates[-1:] if graded.inner else candidates[:1] if graded.is_correct else candidates:
+    for text in (graded.inner,) if graded.inner else readable_texts(graded.extracted, chain, format):
         try:
             value = kind.read(text[:CHARACTERS], mode)
         except Unreadable:

@@ -77,7 +77,7 @@ Signal = Literal["answered", "agreement"]
 def selective(items: Items, signal: Signal, block: Block, intervals: Intervals) -> Selective:
     """Return coverage, risk and the effect of perfect abstention; `block` has the figures of the same items."""
     is_open = any(row.tally.error for row in items)
-    tallies, by_loss = Counter[Tally](), Counter[Row]()  # rows that other figures have too have the same resamples
+    tallies, by_loss = Counter[Tally](), Counter[Row]()  # counted as for other figures, so that resamples agree
     for row, times in items.items():
         tallies[row.tally] += times
         by_loss[row._replace(levels=())] += times
@@ -198,21 +198,20 @@ def _best(items: Items, intervals: Intervals) -> dict[str, Estimate]:
         parts["idk_best"].append(Part(correct, correct + errors, tally.k, times))
         bad = tally.wrong + tally.unparsed + unanswerable.wrong + unanswerable.unparsed
         parts["idk_lost"].append(Part(bad, bad + tally.error + unanswerable.error, tally.k, times))
-    points = intervals.points
-    if points is not None and any(row.unanswerable.k for row in items):
+    points, is_mixed = intervals.points, any(row.unanswerable.k for row in items)
+    if points is not None and is_mixed:
         points = points._replace(skipped_high=max(points.skipped_high, points.high))
     of_rs = {
         "rs_best": Aggregate(tuple(parts["rs_best"]), True, Range.POINTS_AT_BEST),
         "rs_lost": Aggregate(tuple(parts["rs_lost"]), True, Range.POINTS_LOST),
     }
-    most = 2.0 if any(row.unanswerable.k for row in items) else 1.0
     of_idk = {
         "idk_best": Aggregate(tuple(parts["idk_best"])),
         "idk_lost": Aggregate(tuple(parts["idk_lost"]), range=Range.MEAN_POINTS),
     }
     return {
         **estimates(of_rs, replace(intervals, points=points)),
-        **estimates(of_idk, replace(intervals, points=PointRange(0.0, most))),
+        **estimates(of_idk, replace(intervals, points=PointRange(0.0, 2.0 if is_mixed else 1.0))),
     }
 
 

@@ -292,9 +292,8 @@ def test_points_by_penalty_have_the_intervals_of_the_scores_if_some_questions_ar
     ]
     rows.sort()
     table = Counter(tally(mark(Verdict(verdict), POINTS) for verdict, _ in row) for row in rows)
-    items = found_of_mixed(rows, Intervals())["penalties"]
     known = estimates({name: FIGURES[name].aggregate(table) for name in ("trad_score", "idk_score")}, Intervals())
-    points = {entry["penalty"]: entry["points"] for entry in items}
+    points = {entry["penalty"]: entry["points"] for entry in found_of_mixed(rows, Intervals())["penalties"]}
     assert points[0.0] == known["trad_score"] and points[1.0] == known["idk_score"]
 
 
