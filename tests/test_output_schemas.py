@@ -99,7 +99,7 @@ def test_parts_and_what_they_are_merged_to_print_their_facts(printed: Print) -> 
     assert (code, faults("merge", found), found["bundle"], found["run"]["replies"]) == (0, [], None, 5)
 
 
-def test_a_template_that_is_left_out_is_told(printed: Print) -> None:
+def test_a_template_that_is_left_out_is_reported(printed: Print) -> None:
     with Path("mine/square.yaml").open("a", encoding="utf-8") as file:
         file.write("requires: {tool: a-tool-that-nobody-has}\n")
     text = TEMPLATE.replace("VALUE", "n**2").replace("template: square", "template: other")

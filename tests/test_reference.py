@@ -63,7 +63,7 @@ def check(tmp_path: Path) -> Check:
 
 
 @pytest.mark.parametrize("fragment", FRAGMENTS)
-def test_a_fragment_of_the_language_page_compiles(fragment: str, check: Check) -> None:
+def test_a_fragment_of_the_language_pages_compiles(fragment: str, check: Check) -> None:
     names = [line.strip().partition(":")[0] for line in fragment.partition("params:\n")[2].splitlines()]
     drawn = [name for name in names if re.search(rf"^  {name}: (?!.*entry)", fragment, re.MULTILINE)]
     spec = fragment
@@ -77,7 +77,7 @@ def test_a_fragment_of_the_language_page_compiles(fragment: str, check: Check) -
     assert check(f'{spec}prompt: "{" ".join(shows)}"\n') == 0
 
 
-def test_the_example_of_the_language_page_comes_out(check: Check) -> None:
+def test_the_example_of_the_language_pages_comes_out(check: Check) -> None:
     assert len(FRAGMENTS) == 6
     (examples,) = (text for text in SNIPPETS if text.startswith("examples:"))
     spec = """
@@ -89,7 +89,7 @@ prompt: "{{ n }}"
     assert check(spec + examples.replace("answer: 131", "answer: 133")) == 2
 
 
-def test_the_types_of_the_language_page_draw_what_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_types_of_the_language_pages_draw_what_they_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (block,) = (text for text in SNIPPETS if text.startswith("- {type:"))
     found = re.findall(r"^- (\{type: .*\})  # (.*)$", block, re.MULTILINE)
     (tmp_path / "benchmark.yaml").write_text("language: 1\nbenchmark: types\n", encoding="utf-8")
@@ -107,7 +107,7 @@ def test_the_types_of_the_language_page_draw_what_it_says(tmp_path: Path, capsys
     assert {yaml.safe_load(use)["type"] for use, _ in found} == TYPES.own.keys() - {"entry", "row", "rows"}
 
 
-def test_the_answers_of_the_language_page_are_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_answers_of_the_language_pages_are_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (block,) = (text for text in SNIPPETS if text.startswith("- {value:"))
     found = re.findall(r"^- (\{value: .*\}) +# (.*)$", block, re.MULTILINE)
     (tmp_path / "benchmark.yaml").write_text("language: 1\nbenchmark: answers\n", encoding="utf-8")
@@ -119,7 +119,7 @@ def test_the_answers_of_the_language_page_are_right(tmp_path: Path, capsys: pyte
     assert {yaml.safe_load(answer)["type"] for answer, _ in found} == ANSWER_TYPES.keys()
 
 
-def test_the_language_page_names_every_type_answer_and_format() -> None:
+def test_the_language_pages_name_every_type_answer_and_format() -> None:
     told = [section(f"## {head}") for head in ("Parameters", "Answers", "Formats")]
     words = [{word for row in re.findall(r"^\|[^|]*\| (.*?) \|$", part, re.MULTILINE) for word in row.split(", ")}
              for part in told]  # fmt: skip
@@ -128,7 +128,7 @@ def test_the_language_page_names_every_type_answer_and_format() -> None:
     assert set(re.findall(r"^\| `(\w+)` \|", told[2], re.MULTILINE)) == FORMATS.own.keys()
 
 
-def test_the_language_page_names_every_key_of_an_answer() -> None:
+def test_the_language_pages_name_every_key_of_an_answer() -> None:
     schema = structure("template")["properties"]
     for head, keys in (("## Answers", schema["answer"]), ("## Multiple choice", schema["choices"]),
                        ("# Variants and slots", schema["variants"]["additionalProperties"])):  # fmt: skip
@@ -136,7 +136,7 @@ def test_the_language_page_names_every_key_of_an_answer() -> None:
         assert set(re.findall(r"`(\w+)`", rows)) == set(keys["properties"]), head
 
 
-def test_the_language_page_names_every_key_of_sessions() -> None:
+def test_the_language_pages_name_every_key_of_sessions() -> None:
     held = structure("template")["$defs"]
     told = section("# Sessions")
     words = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", told))))
@@ -147,7 +147,7 @@ def test_the_language_page_names_every_key_of_sessions() -> None:
     assert REPLY_FORMATS.keys() <= words
 
 
-def test_the_language_page_names_every_key() -> None:
+def test_the_language_pages_name_every_key() -> None:
     known = set()
     for name in ("benchmark", "template"):
         schema = json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
@@ -186,7 +186,7 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
     assert held["a reply that is searched for an answer"] == f"{base.CHARACTERS:,} characters"
 
 
-def test_the_sizes_that_the_page_of_large_compiles_tells_are_those_of_the_code() -> None:
+def test_the_sizes_that_the_page_on_large_compiles_gives_are_those_of_the_code() -> None:
     page = " ".join((DOCS / "howto" / "compile-large.md").read_text(encoding="utf-8").split())
     assert f"A template with more than {task.SPAN} instances is split between workers" in page
     assert f"with {output.SHARD:,} lines each" in page
@@ -205,7 +205,7 @@ def test_the_generated_pages_are_fresh() -> None:
     assert generator().stale() == []
 
 
-def test_a_stale_page_is_told(
+def test_a_stale_page_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = generator()
@@ -226,7 +226,7 @@ def test_the_examples_of_formats_are_formats() -> None:
         assert record == form.example(name) and form.faults({**record, "skip": "I-DO-NOT-KNOW"}) == []
 
 
-def test_every_option_of_answers_and_formats_is_told() -> None:
+def test_every_option_of_answers_and_formats_is_described() -> None:
     page = (REFERENCE / "answer-types.md").read_text(encoding="utf-8")
     options = page.partition("\n## Options\n")[2].partition("\n## ")[0]
     wanted = {option for kind in ANSWER_TYPES.values() for option in kind.options}
